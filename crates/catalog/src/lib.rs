@@ -1,0 +1,1 @@
+//! What providers do, as data: one row each, with source and confidence.

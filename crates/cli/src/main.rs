@@ -1,0 +1,3 @@
+//! The `sluicegate` binary.
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! Admission and accounting for calls to upstreams that limit them.
+//!
+//! The crate is a value: events and the time go in, decisions and the next instant at which it wants to be asked come out.
+//! It holds no clock, lock, thread, socket or source of randomness, which `no_std` lets the compiler prove. A gateway drives
+//! it with real time, a simulator drives the same code with virtual time.
+#![no_std]
+
+extern crate alloc;
+
+mod limit;
+mod time;
+mod units;
+
+pub use limit::{Failures, Limit, Mode, Settlement, Start, Window};
+pub use time::{Now, Timestamp, WallTime};
+pub use units::{Amounts, BasisPoints, Meter};

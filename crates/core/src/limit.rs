@@ -1,0 +1,116 @@
+//! A limit as configured: what it counts, how much, how it refills. Plain comparable data.
+
+use alloc::sync::Arc;
+use core::fmt;
+use core::num::NonZeroU64;
+use core::time::Duration;
+
+use crate::{BasisPoints, Meter};
+
+/// A ceiling on a meter, with its window.
+///
+/// Limits are compared by value: a new policy that holds an equal limit, or one that differs in amount only, keeps what the
+/// old one counted (see [`Limit::name`]).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limit {
+    /// Names the limit in messages and metrics, unique in a policy, and ties it to its count across a change of policy.
+    pub name: Arc<str>,
+    /// What it counts.
+    pub meter: Meter,
+    /// The ceiling, in units of the meter.
+    pub amount: NonZeroU64,
+    /// How it counts and refills.
+    pub window: Window,
+    /// Also enforced over this shorter time, in proportion (`60s` with a quantum of `1s`: a sixtieth in any second).
+    /// A demand larger than a quantum's share starts when the quantum is empty.
+    pub quantum: Option<Duration>,
+    /// The share of `amount` that is used. A demand above that share but within `amount` starts when the window is empty.
+    pub headroom: BasisPoints,
+    /// What the window holds when counting begins.
+    pub start: Start,
+    /// Whether a full limit holds requests back.
+    pub mode: Mode,
+    /// What happens to the difference between demand and usage.
+    pub settlement: Settlement,
+    /// Whether what failed at the provider stays charged.
+    pub failures: Failures,
+    /// The longest time by which arriving at the provider may follow admission. A window counts a charge for as long as it
+    /// may matter there: a sliding one this much longer, a calendar one on both sides of an edge that is this close.
+    pub arrival_spread: Duration,
+}
+
+/// How a limit counts and refills.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Window {
+    /// Windows of `per` aligned to multiples of `per` since the Unix epoch; each begins with the whole amount.
+    Fixed {
+        /// The window's length.
+        per: Duration,
+    },
+    /// No interval of `per`, wherever it starts, holds more than the amount. Also right for fixed windows whose phase is
+    /// not known.
+    Sliding {
+        /// The interval's length.
+        per: Duration,
+    },
+    /// A bucket of the amount that refills continuously, the whole of it in `per`.
+    Bucket {
+        /// The time in which an empty bucket fills.
+        per: Duration,
+    },
+    /// What is in flight, given back when it ends.
+    Concurrent,
+}
+
+impl Window {
+    /// The length over which the amount applies; `None` for what is in flight.
+    pub const fn per(self) -> Option<Duration> {
+        match self {
+            Self::Fixed { per } | Self::Sliding { per } | Self::Bucket { per } => Some(per),
+            Self::Concurrent => None,
+        }
+    }
+}
+
+/// What a window holds when counting begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Start {
+    /// Nothing was used: the whole amount is there. For limits that we impose ourselves.
+    Full,
+    /// Somebody may just have used it all: one request passes, then the window refills. For mirrors of a provider's limit
+    /// before its first signal.
+    Empty,
+}
+
+/// Whether a full limit holds requests back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// It does.
+    Enforce,
+    /// It counts and reports but lets everything through.
+    Shadow,
+}
+
+/// What happens to the difference between demand and usage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Settlement {
+    /// The provider keeps what it charged on arrival.
+    Keep,
+    /// The charge becomes the usage: the rest is returned, an overrun is charged.
+    Usage,
+}
+
+/// Whether what failed at the provider stays charged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failures {
+    /// It does.
+    Count,
+    /// It is returned.
+    Return,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}

@@ -1,0 +1,1 @@
+//! A provider-faithful fake upstream: a pure model of how providers count, and a server with a fault player around it.

@@ -1,0 +1,1 @@
+//! The shell: HTTP in and out, the driver of the core, telemetry.
