@@ -8,9 +8,11 @@
 extern crate alloc;
 
 mod limit;
+mod signal;
 mod time;
 mod units;
 
 pub use limit::{Failures, Limit, Mode, Settlement, Start, Window};
+pub use signal::Signal;
 pub use time::{Now, Timestamp, WallTime};
 pub use units::{Amounts, BasisPoints, Meter};

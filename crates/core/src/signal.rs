@@ -1,0 +1,34 @@
+//! What a provider told us about one of its limits.
+
+use core::time::Duration;
+
+use crate::Meter;
+
+/// One limit as a provider's answer described it. Fields that the answer did not carry are `None`; a signal never carries
+/// more than the provider said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Signal {
+    /// The meter it speaks of.
+    pub meter: Meter,
+    /// The ceiling in force, in units of the meter.
+    pub limit: Option<u64>,
+    /// What is left of it after the request that this answers.
+    pub remaining: Option<u64>,
+    /// Time until the limit is whole again.
+    pub reset: Option<Duration>,
+    /// The window's length, where the provider names it or it follows from the three others.
+    pub per: Option<Duration>,
+}
+
+impl Signal {
+    /// A signal on `meter` that says nothing yet.
+    pub const fn on(meter: Meter) -> Self {
+        Self {
+            meter,
+            limit: None,
+            remaining: None,
+            reset: None,
+            per: None,
+        }
+    }
+}
