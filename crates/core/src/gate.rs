@@ -122,6 +122,7 @@ impl Core {
         let asks = self.ledger.wants_grant(&place.limits);
         let waits = asks || self.group_waits(target);
         if !waits && self.ledger.fit(&place.limits, demand, now) == Fit::Now {
+            self.forecasts[self.group_of[target.index()]] = None;
             return Decision::Admitted(self.ledger.reserve(&place.limits, demand, now));
         }
         let placed = self.place(target, demand, now);
