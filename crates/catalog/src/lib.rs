@@ -1,1 +1,31 @@
 //! What providers do, as data: one row each, with source and confidence.
+//!
+//! A row says how a provider's limits count and refill, what a request is charged, which headers tell the state of a limit and
+//! what its errors mean. When a provider changes a rule, one line of its row changes; code here knows no provider by name.
+//! Every fact carries its [`Evidence`], because documents, headers and refusals disagree: the row says which reading is the
+//! default and why, and keeps the others as named alternatives.
+//!
+//! Rows are compiled in, so that a binary cannot meet a row that was not validated with it. Nothing here reads a file,
+//! a socket or a clock.
+//!
+//! ```
+//! use std::num::NonZeroU64;
+//! let openai = sluicegate_catalog::provider("openai").expect("a row of that name");
+//! let tpm = openai.limit("tpm", NonZeroU64::new(300_000).expect("not zero"))?;
+//! assert_eq!(tpm.named("openai-main/tpm".into()).amount.get(), 300_000);
+//! # Ok::<(), sluicegate_catalog::LimitError>(())
+//! ```
+
+mod charge;
+mod error_class;
+mod evidence;
+mod limit;
+mod provider;
+mod signal;
+
+pub use charge::{Charge, ChargeRule, Output, RequestSize, TimesBestOf};
+pub use error_class::{ErrorClass, ErrorMatch};
+pub use evidence::{Confidence, Evidence};
+pub use limit::{Alternative, LimitError, LimitRow, LimitTemplate, WindowRow};
+pub use provider::{Auth, Dialect, Paths, Provider, provider, providers};
+pub use signal::{ResetFormat, SignalRow};

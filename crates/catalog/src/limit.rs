@@ -1,0 +1,434 @@
+//! How a provider's limits count and refill, and from that the limits that mirror them.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use sluicegate_core::{BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window};
+
+use crate::{Evidence, Provider};
+
+/// The short name for what is in flight, which every provider has: it is the operator's own bound, no fact about a provider.
+const CONCURRENT: &str = "concurrent";
+
+/// Assumed before it is learned: a request arrives within 20 ms of another that left with it.
+const ARRIVAL_SPREAD: Duration = Duration::from_millis(20);
+
+impl Provider {
+    /// The limit that mirrors this provider's `short` one (`rpm`, `rps`, `rpd`, `tpm`, `tpd`, `itpm`, `otpm`, `concurrent`)
+    /// at `amount`, read as the row reads it by default.
+    ///
+    /// # Errors
+    /// [`LimitError::UnknownShort`] where the provider has no such limit, naming those that it has.
+    pub fn limit(&self, short: &str, amount: NonZeroU64) -> Result<LimitTemplate, LimitError> {
+        if short == CONCURRENT {
+            return Ok(LimitTemplate::concurrent(amount));
+        }
+        Ok(self.limit_row(short)?.template(amount))
+    }
+
+    /// Like [`Provider::limit`], read as the row's alternative of that name.
+    ///
+    /// # Errors
+    /// [`LimitError::UnknownShort`], or [`LimitError::UnknownAlternative`] naming those that the limit has.
+    pub fn limit_as(
+        &self,
+        short: &str,
+        alternative: &str,
+        amount: NonZeroU64,
+    ) -> Result<LimitTemplate, LimitError> {
+        let row = self.limit_row(short)?;
+        let other = row
+            .alternatives
+            .iter()
+            .find(|other| other.name == alternative);
+        let other = other.ok_or_else(|| LimitError::UnknownAlternative {
+            limit: short.to_owned(),
+            alternative: alternative.to_owned(),
+            known: list(row.alternatives.iter().map(|other| other.name.as_str())),
+        })?;
+        Ok(row.template(amount).read_as(other))
+    }
+
+    /// Short names of the limits that [`Provider::limit`] knows here, in the row's order, `concurrent` last.
+    pub fn limit_names(&self) -> impl Iterator<Item = &str> {
+        self.limits
+            .iter()
+            .map(|row| row.short.as_str())
+            .chain([CONCURRENT])
+    }
+
+    fn limit_row(&self, short: &str) -> Result<&LimitRow, LimitError> {
+        let row = self.limits.iter().find(|row| row.short == short);
+        row.ok_or_else(|| LimitError::UnknownShort {
+            provider: self.name.clone(),
+            limit: short.to_owned(),
+            known: list(self.limit_names()),
+        })
+    }
+}
+
+/// A limit that lacks only its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LimitTemplate {
+    meter: Meter,
+    amount: NonZeroU64,
+    window: Window,
+    quantum: Option<Duration>,
+    start: Start,
+    settlement: Settlement,
+    failures: Failures,
+}
+
+impl LimitTemplate {
+    /// The limit, enforced at the whole of its amount: headroom and shadow mode are the operator's.
+    pub fn named(self, name: Arc<str>) -> Limit {
+        Limit {
+            name,
+            meter: self.meter,
+            amount: self.amount,
+            window: self.window,
+            quantum: self.quantum,
+            headroom: BasisPoints::WHOLE,
+            start: self.start,
+            mode: Mode::Enforce,
+            settlement: self.settlement,
+            failures: self.failures,
+            arrival_spread: ARRIVAL_SPREAD,
+        }
+    }
+
+    /// What the limit counts.
+    pub const fn meter(&self) -> Meter {
+        self.meter
+    }
+
+    const fn concurrent(amount: NonZeroU64) -> Self {
+        Self {
+            meter: Meter::Concurrent,
+            amount,
+            window: Window::Concurrent,
+            quantum: None,
+            start: Start::Full,
+            settlement: Settlement::Usage,
+            failures: Failures::Return,
+        }
+    }
+
+    fn read_as(self, other: &Alternative) -> Self {
+        Self {
+            window: other.window.map_or(self.window, WindowRow::window),
+            quantum: match (other.quantum_s, other.window) {
+                (Some(seconds), _) => Some(seconds_of(seconds)),
+                (None, Some(_)) => None,
+                (None, None) => self.quantum,
+            },
+            settlement: other
+                .settlement
+                .map_or(self.settlement, SettlementRow::settlement),
+            ..self
+        }
+    }
+}
+
+/// One limit of a provider.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitRow {
+    /// Its name in the short form of a configuration.
+    pub short: String,
+    /// What it counts, by [`Meter::name`].
+    #[serde(deserialize_with = "crate::provider::meter")]
+    pub meter: Meter,
+    /// How it counts and refills.
+    pub window: WindowRow,
+    /// Also enforced over this many seconds, in proportion.
+    pub quantum_s: Option<NonZeroU64>,
+    settlement: SettlementRow,
+    failures: FailuresRow,
+    start: StartRow,
+    /// Other readings, chosen by name.
+    #[serde(default)]
+    pub alternatives: Vec<Alternative>,
+    /// How the above is known.
+    pub evidence: Evidence,
+}
+
+impl LimitRow {
+    fn template(&self, amount: NonZeroU64) -> LimitTemplate {
+        LimitTemplate {
+            meter: self.meter,
+            amount,
+            window: self.window.window(),
+            quantum: self.quantum_s.map(seconds_of),
+            start: match self.start {
+                StartRow::Full => Start::Full,
+                StartRow::Empty => Start::Empty,
+            },
+            settlement: self.settlement.settlement(),
+            failures: match self.failures {
+                FailuresRow::Count => Failures::Count,
+                FailuresRow::Return => Failures::Return,
+            },
+        }
+    }
+}
+
+/// Another reading of a limit: what it says replaces the default, the rest stays. A window without a quantum has none.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alternative {
+    /// The name by which it is chosen.
+    pub name: String,
+    /// How it counts and refills.
+    pub window: Option<WindowRow>,
+    /// Also enforced over this many seconds, in proportion.
+    pub quantum_s: Option<NonZeroU64>,
+    settlement: Option<SettlementRow>,
+    /// Why one would choose it, and why it is not the default.
+    pub why: String,
+    /// How it is known.
+    pub evidence: Evidence,
+}
+
+/// A window as a row writes it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum WindowRow {
+    /// [`Window::Fixed`].
+    Fixed {
+        /// Length in seconds.
+        per_s: NonZeroU64,
+    },
+    /// [`Window::Sliding`].
+    Sliding {
+        /// Length in seconds.
+        per_s: NonZeroU64,
+    },
+    /// [`Window::Bucket`].
+    Bucket {
+        /// Time to fill, in seconds.
+        per_s: NonZeroU64,
+    },
+}
+
+impl WindowRow {
+    const fn window(self) -> Window {
+        match self {
+            Self::Fixed { per_s } => Window::Fixed {
+                per: seconds_of(per_s),
+            },
+            Self::Sliding { per_s } => Window::Sliding {
+                per: seconds_of(per_s),
+            },
+            Self::Bucket { per_s } => Window::Bucket {
+                per: seconds_of(per_s),
+            },
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SettlementRow {
+    Keep,
+    Usage,
+}
+
+impl SettlementRow {
+    const fn settlement(self) -> Settlement {
+        match self {
+            Self::Keep => Settlement::Keep,
+            Self::Usage => Settlement::Usage,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FailuresRow {
+    Count,
+    Return,
+}
+
+/// A minute's limit may have been used up by somebody just now; a day's limit would stand still for minutes on that
+/// assumption, so it gives its whole amount at once and waits for the first signal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StartRow {
+    Full,
+    Empty,
+}
+
+/// A limit that a row cannot give.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum LimitError {
+    /// The provider has no limit of that short name.
+    #[error(
+        "{provider} has no `{limit}` limit: it has {known}. Another limit can be written in the long form, with its meter, \
+         amount, per and window"
+    )]
+    UnknownShort {
+        /// The provider's name.
+        provider: String,
+        /// What was asked for.
+        limit: String,
+        /// The short names that it has, as a list in words.
+        known: String,
+    },
+    /// The limit has no alternative of that name.
+    #[error("`{limit}` has no alternative `{alternative}`: it has {known}")]
+    UnknownAlternative {
+        /// The limit's short name.
+        limit: String,
+        /// What was asked for.
+        alternative: String,
+        /// The alternatives that it has, as a list in words.
+        known: String,
+    },
+}
+
+const fn seconds_of(seconds: NonZeroU64) -> Duration {
+    Duration::from_secs(seconds.get())
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.collect();
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider;
+
+    fn amount(amount: u64) -> NonZeroU64 {
+        NonZeroU64::new(amount).expect("not zero")
+    }
+
+    #[test]
+    fn openai_refills_continuously() {
+        let openai = provider("openai").expect("a row");
+        let limit = openai
+            .limit("tpm", amount(300_000))
+            .expect("a limit")
+            .named("t".into());
+        assert_eq!(
+            limit.window,
+            Window::Bucket {
+                per: Duration::from_secs(60)
+            }
+        );
+        assert_eq!(limit.quantum, None);
+        assert_eq!(limit.start, Start::Empty);
+        assert_eq!(limit.settlement, Settlement::Keep);
+        assert_eq!(limit.failures, Failures::Count);
+        assert_eq!(limit.arrival_spread, Duration::from_millis(20));
+
+        let day = openai
+            .limit("rpd", amount(200))
+            .expect("a limit")
+            .named("d".into());
+        assert_eq!(
+            day.window,
+            Window::Bucket {
+                per: Duration::from_secs(86_400)
+            }
+        );
+        assert_eq!(day.start, Start::Full);
+    }
+
+    #[test]
+    fn azure_fits_every_minute_and_every_second() {
+        let azure = provider("azure").expect("a row");
+        let limit = azure
+            .limit("rpm", amount(600))
+            .expect("a limit")
+            .named("r".into());
+        assert_eq!(
+            limit.window,
+            Window::Sliding {
+                per: Duration::from_secs(60)
+            }
+        );
+        assert_eq!(limit.quantum, Some(Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn an_alternative_replaces_only_what_it_names() {
+        let azure = provider("azure").expect("a row");
+        let ten = azure
+            .limit_as("rpm", "ten_seconds", amount(600))
+            .expect("an alternative");
+        assert_eq!(
+            ten.window,
+            Window::Sliding {
+                per: Duration::from_secs(60)
+            }
+        );
+        assert_eq!(ten.quantum, Some(Duration::from_secs(10)));
+        let refill = azure
+            .limit_as("rpm", "refill", amount(600))
+            .expect("an alternative");
+        assert_eq!(
+            refill.window,
+            Window::Bucket {
+                per: Duration::from_secs(60)
+            }
+        );
+        assert_eq!(refill.quantum, None);
+        let openai = provider("openai").expect("a row");
+        let settled = openai
+            .limit_as("tpm", "settled", amount(9))
+            .expect("an alternative");
+        assert_eq!(settled.settlement, Settlement::Usage);
+        assert_eq!(
+            settled.window,
+            Window::Bucket {
+                per: Duration::from_secs(60)
+            }
+        );
+    }
+
+    #[test]
+    fn a_refusal_names_what_there_is() {
+        let openai = provider("openai").expect("a row");
+        let error = openai
+            .limit("itpm", amount(1))
+            .expect_err("OpenAI has none");
+        assert_eq!(
+            error.to_string(),
+            "OpenAI has no `itpm` limit: it has rpm, rpd, tpm, tpd, concurrent. Another limit can be written in the long \
+             form, with its meter, amount, per and window"
+        );
+        let error = openai
+            .limit_as("rpm", "calendar", amount(1))
+            .expect_err("no such one");
+        assert_eq!(
+            error.to_string(),
+            "`rpm` has no alternative `calendar`: it has sliced"
+        );
+        let error = openai
+            .limit_as("rpd", "x", amount(1))
+            .expect_err("no such one");
+        assert_eq!(
+            error.to_string(),
+            "`rpd` has no alternative `x`: it has none"
+        );
+    }
+
+    #[test]
+    fn whatever_the_provider_flight_can_be_bounded() {
+        for provider in crate::providers() {
+            let limit = provider
+                .limit("concurrent", amount(64))
+                .expect("always there");
+            assert_eq!(limit.window, Window::Concurrent, "{}", provider.id);
+        }
+    }
+}

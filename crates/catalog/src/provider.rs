@@ -1,0 +1,321 @@
+//! A provider's row: who it is, how it is reached, and the facts about it.
+
+use std::sync::LazyLock;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use sluicegate_core::Meter;
+
+use crate::{Charge, ErrorMatch, LimitRow, SignalRow};
+
+/// The rows, sorted by id.
+static PROVIDERS: LazyLock<Vec<Provider>> = LazyLock::new(|| {
+    [
+        include_str!("../rows/azure.toml"),
+        include_str!("../rows/openai.toml"),
+    ]
+    .map(|row| toml::from_str(row).expect("a test parses every row that is compiled in"))
+    .into()
+});
+
+/// Every provider, sorted by id.
+pub fn providers() -> &'static [Provider] {
+    &PROVIDERS
+}
+
+/// The provider of that id or alias.
+pub fn provider(id: &str) -> Option<&'static Provider> {
+    providers()
+        .iter()
+        .find(|row| row.id == id || row.aliases.iter().any(|alias| alias == id))
+}
+
+/// What one provider does.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provider {
+    /// Its name in configuration and metrics.
+    pub id: String,
+    /// Other names under which configuration may ask for it.
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    /// Its name for people.
+    pub name: String,
+    /// The wire format that it speaks.
+    pub dialect: Dialect,
+    /// Where it is reached; `None` where every customer has an address of their own.
+    pub base_url: Option<String>,
+    /// Environment variables that hold a key by convention, best known first.
+    pub env_keys: Vec<String>,
+    /// How it wants the key.
+    pub auth: Auth,
+    /// Where its operations live.
+    pub paths: Paths,
+    /// Headers that carry its name for a request, best one first.
+    pub request_id: Vec<String>,
+    /// Well-known model names, sorted.
+    pub models: Vec<String>,
+    /// Model names that it serves: exact, or with a `*` at the end.
+    pub model_patterns: Vec<String>,
+    /// Its limits.
+    pub limits: Vec<LimitRow>,
+    /// What its limits take for a request.
+    pub charge: Charge,
+    /// Headers that tell the state of its limits.
+    pub signals: Vec<SignalRow>,
+    /// What its errors mean; the first entry that fits decides.
+    pub errors: Vec<ErrorMatch>,
+}
+
+/// A wire format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dialect {
+    /// OpenAI's chat completions and what follows them.
+    #[serde(rename = "openai")]
+    OpenAi,
+}
+
+/// How a provider wants the key.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Auth {
+    /// The header's name, in lower case.
+    pub header: String,
+    /// The word before the key, with a space between them.
+    pub scheme: Option<String>,
+}
+
+impl Auth {
+    /// The header's value for `key`. It holds the secret: mark it as sensitive.
+    pub fn value(&self, key: &str) -> String {
+        match &self.scheme {
+            Some(scheme) => format!("{scheme} {key}"),
+            None => key.to_owned(),
+        }
+    }
+}
+
+/// Where a provider's operations live, below its base URL.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paths {
+    /// Chat completions.
+    pub chat: String,
+}
+
+impl Provider {
+    /// The address of chat completions below `base`, which may or may not already name the version
+    /// (`https://api.openai.com` and `https://api.openai.com/v1` are both customary).
+    ///
+    /// ```
+    /// let openai = sluicegate_catalog::provider("openai").expect("a row of that name");
+    /// assert_eq!(
+    ///     openai.chat_url("http://127.0.0.1:9000/v1/"),
+    ///     "http://127.0.0.1:9000/v1/chat/completions"
+    /// );
+    /// ```
+    pub fn chat_url(&self, base: &str) -> String {
+        let base = base.trim_end_matches('/');
+        let names_version = base.rsplit('/').next().is_some_and(is_version);
+        let path = if names_version {
+            after_version(&self.paths.chat)
+        } else {
+            &self.paths.chat
+        };
+        format!("{base}{path}")
+    }
+
+    /// Whether it serves a model of that name, as far as the row can tell.
+    pub fn serves(&self, model: &str) -> bool {
+        self.model_patterns
+            .iter()
+            .any(|pattern| match pattern.strip_suffix('*') {
+                Some(stem) => model.starts_with(stem),
+                None => model == pattern,
+            })
+    }
+}
+
+/// `v1`, `v4`, `v1beta`.
+fn is_version(segment: &str) -> bool {
+    segment
+        .strip_prefix('v')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The part of `path` behind its version segment; all of it where it has none.
+fn after_version(path: &str) -> &str {
+    let mut end = 0;
+    for segment in path.split_inclusive('/') {
+        end += segment.len();
+        if is_version(segment.trim_end_matches('/')) {
+            return &path[end - 1..];
+        }
+    }
+    path
+}
+
+pub(crate) fn meter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Meter, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Meter::from_name(&name).ok_or_else(|| D::Error::custom(format!("no meter `{name}`")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const SHORT: [&str; 7] = ["rpm", "rps", "rpd", "tpm", "tpd", "itpm", "otpm"];
+
+    #[test]
+    fn every_row_holds_together() {
+        let rows = providers();
+        assert!(
+            rows.is_sorted_by(|a, b| a.id < b.id),
+            "rows are sorted and no id stands twice"
+        );
+        let mut names = BTreeSet::new();
+        for row in rows {
+            for name in row.aliases.iter().chain([&row.id]) {
+                assert!(names.insert(name), "`{name}` names two rows");
+            }
+            let header_names = row.signals.iter().flat_map(SignalRow::header_names);
+            for header in header_names.chain([row.auth.header.as_str()]) {
+                assert_eq!(header, header.to_lowercase(), "{}", row.id);
+            }
+            assert!(row.paths.chat.starts_with('/'), "{}", row.id);
+            assert!(
+                row.base_url.as_ref().is_none_or(|url| !url.ends_with('/')),
+                "{}",
+                row.id
+            );
+            assert!(row.models.is_sorted(), "{}", row.id);
+            for model in &row.models {
+                assert!(row.serves(model), "{}: no pattern covers {model}", row.id);
+            }
+            assert!(
+                row.charge.default_exists(),
+                "{}: the default charge rule exists",
+                row.id
+            );
+            let mut shorts = BTreeSet::new();
+            for limit in &row.limits {
+                assert!(
+                    SHORT.contains(&limit.short.as_str()),
+                    "{}: {}",
+                    row.id,
+                    limit.short
+                );
+                assert!(
+                    shorts.insert(&limit.short),
+                    "{}: {} twice",
+                    row.id,
+                    limit.short
+                );
+                let mut alternatives = BTreeSet::new();
+                for other in &limit.alternatives {
+                    assert!(
+                        alternatives.insert(&other.name),
+                        "{}: {}",
+                        row.id,
+                        other.name
+                    );
+                    assert!(!other.why.is_empty(), "{}: {}", row.id, other.name);
+                }
+            }
+            for entry in &row.errors {
+                assert_eq!(entry.problem(), None, "{}: {entry:?}", row.id);
+            }
+        }
+    }
+
+    #[test]
+    fn every_fact_has_a_source() {
+        for row in providers() {
+            let limits = row.limits.iter().map(|limit| &limit.evidence);
+            let others = row
+                .limits
+                .iter()
+                .flat_map(|limit| &limit.alternatives)
+                .map(|o| &o.evidence);
+            let rules = row.charge.names().filter_map(|name| row.charge.rule(name));
+            let evidence = limits
+                .chain(others)
+                .chain(rules.map(|rule| &rule.evidence))
+                .chain(row.signals.iter().map(|signal| &signal.evidence))
+                .chain(row.errors.iter().map(|error| &error.evidence));
+            for evidence in evidence {
+                assert!(!evidence.source.is_empty(), "{}", row.id);
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_keys_are_refused() {
+        let row = include_str!("../rows/openai.toml").replace("request_id =", "request_ids =");
+        let error = toml::from_str::<Provider>(&row).expect_err("a key that no row has");
+        assert!(error.to_string().contains("request_ids"), "{error}");
+    }
+
+    #[test]
+    fn an_alias_finds_the_row() {
+        assert_eq!(
+            provider("azure_openai").map(|row| row.id.as_str()),
+            Some("azure")
+        );
+        assert_eq!(provider("nobody"), None);
+    }
+
+    #[test]
+    fn a_base_that_names_the_version_is_not_given_it_twice() {
+        let openai = provider("openai").expect("a row");
+        let azure = provider("azure").expect("a row");
+        let cases = [
+            (
+                openai,
+                "https://api.openai.com",
+                "https://api.openai.com/v1/chat/completions",
+            ),
+            (
+                openai,
+                "http://localhost:8000/v1",
+                "http://localhost:8000/v1/chat/completions",
+            ),
+            (
+                openai,
+                "http://localhost/api/v4/",
+                "http://localhost/api/v4/chat/completions",
+            ),
+            (
+                azure,
+                "https://x.example",
+                "https://x.example/openai/v1/chat/completions",
+            ),
+            (
+                azure,
+                "https://x.example/openai/v1/",
+                "https://x.example/openai/v1/chat/completions",
+            ),
+        ];
+        for (row, base, url) in cases {
+            assert_eq!(row.chat_url(base), url);
+        }
+    }
+
+    #[test]
+    fn keys_go_where_the_provider_wants_them() {
+        assert_eq!(
+            provider("openai").expect("a row").auth.value("k"),
+            "Bearer k"
+        );
+        assert_eq!(provider("azure").expect("a row").auth.value("k"), "k");
+    }
+
+    #[test]
+    fn patterns_end_in_a_star() {
+        let openai = provider("openai").expect("a row");
+        assert!(openai.serves("gpt-9-nano") && openai.serves("o3-pro"));
+        assert!(!openai.serves("claude-opus") && !openai.serves("gpt"));
+    }
+}

@@ -1,0 +1,497 @@
+//! What decisions need to know of a chat completion request; the rest stays bytes.
+//!
+//! The body is checked once for being JSON and then walked: the members that matter are read with the place where they
+//! stand, texts are tallied where they lie. No member is refused for being unknown, and none is dropped, since the body
+//! itself is what is sent on. Members that decide what is charged are strict, because a request that means one thing here and
+//! another upstream would be charged wrongly: written twice, they are refused.
+
+use bytes::Bytes;
+use serde::de::IgnoredAny;
+
+use super::request_error::{RequestError, twice, wrong};
+use crate::TextTally;
+use crate::json::{self, Span};
+
+/// The largest output maximum that is believed.
+const OUTPUT_CAP_MAX: u64 = 1 << 31;
+/// The most choices that one request may ask for.
+const CHOICES_MAX: u64 = 128;
+/// The longest model name.
+const MODEL_BYTES_MAX: usize = 256;
+
+/// A chat completion request, read as far as deciding needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Envelope {
+    /// The model that was asked for.
+    pub model: String,
+    /// Whether the answer is to be streamed.
+    pub stream: bool,
+    /// Whether the client asked for the usage of a stream.
+    pub usage_wanted: bool,
+    /// The largest output allowed, in tokens: the larger of `max_tokens` and `max_completion_tokens`; `None` without both.
+    pub output_cap: Option<u64>,
+    /// Choices asked for (`n`), 1 where it does not say.
+    pub choices: u64,
+    /// Candidates for each choice (`best_of`), 1 where it does not say.
+    pub best_of: u64,
+    /// Number of messages.
+    pub messages: u64,
+    /// Text of the messages: role and author names, content, refusals, tool calls and their results.
+    pub text: TextTally,
+    /// Images among the content.
+    pub images: u64,
+    /// Sound clips among the content.
+    pub audios: u64,
+    /// Files among the content.
+    pub files: u64,
+    /// Bytes of JSON that define tools and functions.
+    pub tools_bytes: u64,
+    /// Bytes of JSON of `response_format`.
+    pub response_format_bytes: u64,
+    pub(super) body: Bytes,
+    pub(super) places: Places,
+}
+
+/// Where the members stand that a rewrite may change.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Places {
+    /// Behind the brace that opens the body.
+    pub(super) body_start: usize,
+    pub(super) model: Span,
+    pub(super) stream_options: Option<Span>,
+    /// Inside `stream_options`.
+    pub(super) include_usage: Option<Span>,
+    pub(super) max_tokens: Option<Span>,
+    pub(super) max_completion_tokens: Option<Span>,
+}
+
+impl Envelope {
+    /// Reads a request's body, which the envelope keeps (a cheap clone).
+    ///
+    /// `null` is the same as leaving a member out. Sizes are bytes after JSON escapes are undone.
+    ///
+    /// # Errors
+    /// [`RequestError`] where the body is no JSON object in UTF-8, `model` or `messages` are missing, or a member that is read
+    /// here has an impossible value or stands twice.
+    ///
+    /// ```
+    /// use sluicegate_dialect::openai::Envelope;
+    /// let body = r#"{"model":"gpt-5.5","messages":[{"role":"user","content":"hi"}],"max_tokens":64}"#.into();
+    /// let envelope = Envelope::decode(&body)?;
+    /// assert_eq!(envelope.model, "gpt-5.5");
+    /// assert_eq!(envelope.output_cap, Some(64));
+    /// assert_eq!(envelope.text.bytes, 6); // "user" and "hi"
+    /// # Ok::<(), sluicegate_dialect::openai::RequestError>(())
+    /// ```
+    pub fn decode(body: &Bytes) -> Result<Self, RequestError> {
+        let root = checked_object(body)?;
+        let members = RootMembers::find(body, &root)?;
+        let mut envelope = Self {
+            model: model(body, members.model.as_ref())?,
+            stream: flag(body, "stream", members.stream.as_ref())?,
+            usage_wanted: false,
+            output_cap: None,
+            choices: count(body, "n", members.n.as_ref(), 1..=CHOICES_MAX)?.unwrap_or(1),
+            best_of: count(body, "best_of", members.best_of.as_ref(), 1..=CHOICES_MAX)?
+                .unwrap_or(1),
+            messages: 0,
+            text: TextTally::default(),
+            images: 0,
+            audios: 0,
+            files: 0,
+            tools_bytes: length(members.tools.as_ref()) + length(members.functions.as_ref()),
+            response_format_bytes: length(members.response_format.as_ref()),
+            body: body.clone(),
+            places: Places {
+                body_start: root.start + 1,
+                model: members.model.unwrap_or_default(),
+                ..Places::default()
+            },
+        };
+        envelope.read_output_caps(members.max_tokens, members.max_completion_tokens)?;
+        envelope.read_stream_options(members.stream_options)?;
+        envelope.read_messages(members.messages.as_ref())?;
+        Ok(envelope)
+    }
+
+    /// The body that was read.
+    pub const fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    fn read_output_caps(
+        &mut self,
+        max_tokens: Option<Span>,
+        max_completion_tokens: Option<Span>,
+    ) -> Result<(), RequestError> {
+        let range = 0..=OUTPUT_CAP_MAX;
+        let old = count(&self.body, "max_tokens", max_tokens.as_ref(), range.clone())?;
+        let new = count(
+            &self.body,
+            "max_completion_tokens",
+            max_completion_tokens.as_ref(),
+            range,
+        )?;
+        self.output_cap = old.max(new);
+        self.places.max_tokens = max_tokens;
+        self.places.max_completion_tokens = max_completion_tokens;
+        Ok(())
+    }
+
+    fn read_stream_options(&mut self, options: Option<Span>) -> Result<(), RequestError> {
+        let Some(options) = options else {
+            return Ok(());
+        };
+        if !json::is_null(&self.body, &options) && self.body[options.start] != b'{' {
+            return Err(wrong("stream_options", "an object", &self.body, &options));
+        }
+        for member in json::members(&self.body, &options) {
+            if *member.name(&self.body) != *b"include_usage" {
+                continue;
+            }
+            if self.places.include_usage.is_some() {
+                return Err(twice("stream_options"));
+            }
+            let value = Some(&member.value).filter(|value| !json::is_null(&self.body, value));
+            self.usage_wanted = flag(&self.body, "stream_options.include_usage", value)?;
+            self.places.include_usage = Some(member.value);
+        }
+        self.places.stream_options = Some(options);
+        Ok(())
+    }
+}
+
+/// The members of a request that are read, where they stand and are not null.
+#[derive(Default)]
+struct RootMembers {
+    model: Option<Span>,
+    messages: Option<Span>,
+    stream: Option<Span>,
+    stream_options: Option<Span>,
+    max_tokens: Option<Span>,
+    max_completion_tokens: Option<Span>,
+    n: Option<Span>,
+    best_of: Option<Span>,
+    tools: Option<Span>,
+    functions: Option<Span>,
+    response_format: Option<Span>,
+}
+
+impl RootMembers {
+    /// A null is dropped here, except where a rewrite must know its place.
+    fn find(body: &[u8], root: &Span) -> Result<Self, RequestError> {
+        let mut found = Self::default();
+        let mut seen = [false; 11];
+        for member in json::members(body, root) {
+            let (index, name, place) = match &*member.name(body) {
+                b"model" => (0, "model", &mut found.model),
+                b"messages" => (1, "messages", &mut found.messages),
+                b"stream" => (2, "stream", &mut found.stream),
+                b"stream_options" => (3, "stream_options", &mut found.stream_options),
+                b"max_tokens" => (4, "max_tokens", &mut found.max_tokens),
+                b"max_completion_tokens" => {
+                    (5, "max_completion_tokens", &mut found.max_completion_tokens)
+                }
+                b"n" => (6, "n", &mut found.n),
+                b"best_of" => (7, "best_of", &mut found.best_of),
+                b"tools" => (8, "tools", &mut found.tools),
+                b"functions" => (9, "functions", &mut found.functions),
+                b"response_format" => (10, "response_format", &mut found.response_format),
+                _ => continue,
+            };
+            if std::mem::replace(&mut seen[index], true) {
+                return Err(twice(name));
+            }
+            let replaceable = matches!(
+                name,
+                "stream_options" | "max_tokens" | "max_completion_tokens"
+            );
+            if replaceable || !json::is_null(body, &member.value) {
+                *place = Some(member.value);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The body's object, after the whole body was found to be JSON in UTF-8.
+fn checked_object(body: &[u8]) -> Result<Span, RequestError> {
+    let text = std::str::from_utf8(body).map_err(|error| RequestError {
+        param: None,
+        message: format!(
+            "the body is not UTF-8: invalid byte at offset {}",
+            error.valid_up_to()
+        ),
+    })?;
+    serde_json::from_str::<IgnoredAny>(text).map_err(|error| RequestError {
+        param: None,
+        message: format!("the body is not valid JSON: {error}"),
+    })?;
+    let root = json::root(body).unwrap_or_default();
+    if body.get(root.start) == Some(&b'{') {
+        Ok(root)
+    } else {
+        Err(RequestError {
+            param: None,
+            message: "the body must be a JSON object with `model` and `messages`".to_owned(),
+        })
+    }
+}
+
+fn model(body: &[u8], value: Option<&Span>) -> Result<String, RequestError> {
+    let Some(value) = value else {
+        return Err(RequestError::of(
+            "model",
+            "`model` is missing: name the model or route to use",
+        ));
+    };
+    if body[value.start] != b'"' {
+        return Err(wrong("model", "a string", body, value));
+    }
+    match json::string(body, value) {
+        Some(name) if name.is_empty() => Err(RequestError::of(
+            "model",
+            "`model` is empty: name the model or route to use",
+        )),
+        Some(name) if name.len() <= MODEL_BYTES_MAX => Ok(name.into_owned()),
+        Some(_) => Err(RequestError {
+            param: Some("model"),
+            message: format!("`model` is longer than {MODEL_BYTES_MAX} bytes"),
+        }),
+        None => Err(RequestError::of(
+            "model",
+            "`model` holds an escape that stands for no character",
+        )),
+    }
+}
+
+fn flag(body: &[u8], param: &'static str, value: Option<&Span>) -> Result<bool, RequestError> {
+    let Some(value) = value else { return Ok(false) };
+    match &body[value.clone()] {
+        b"true" => Ok(true),
+        b"false" => Ok(false),
+        _ => Err(wrong(param, "true or false", body, value)),
+    }
+}
+
+fn count(
+    body: &[u8],
+    param: &'static str,
+    value: Option<&Span>,
+    range: std::ops::RangeInclusive<u64>,
+) -> Result<Option<u64>, RequestError> {
+    let Some(value) = value.filter(|value| !json::is_null(body, value)) else {
+        return Ok(None);
+    };
+    match json::unsigned(body, value).filter(|number| range.contains(number)) {
+        Some(number) => Ok(Some(number)),
+        None => {
+            let expected = format!("a whole number from {} to {}", range.start(), range.end());
+            Err(wrong(param, &expected, body, value))
+        }
+    }
+}
+
+fn length(value: Option<&Span>) -> u64 {
+    value.map_or(0, |value| value.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(body: &str) -> Result<Envelope, RequestError> {
+        Envelope::decode(&Bytes::copy_from_slice(body.as_bytes()))
+    }
+
+    fn with(members: &str) -> Result<Envelope, RequestError> {
+        decode(&format!(
+            r#"{{"model":"m","messages":[{{"role":"user","content":"hi"}}],{members}}}"#
+        ))
+    }
+
+    #[test]
+    fn the_larger_cap_counts_and_null_is_absent() {
+        let envelope = with(r#""max_tokens":10,"max_completion_tokens":20"#).expect("a request");
+        assert_eq!(envelope.output_cap, Some(20));
+        let envelope = with(
+            r#""max_tokens":null,"n":null,"stream":null,"stream_options":null,"tools":null,"best_of":null"#,
+        )
+        .expect("a request");
+        assert_eq!(envelope.output_cap, None);
+        assert_eq!(
+            (envelope.choices, envelope.best_of, envelope.stream),
+            (1, 1, false)
+        );
+        assert_eq!(envelope.tools_bytes, 0);
+        assert_eq!(
+            with(r#""max_tokens":0"#).expect("a request").output_cap,
+            Some(0)
+        );
+    }
+
+    #[test]
+    fn usage_is_wanted_only_when_asked_for() {
+        let wanted = |members| with(members).expect("a request").usage_wanted;
+        assert!(wanted(
+            r#""stream":true,"stream_options":{"include_usage":true}"#
+        ));
+        assert!(!wanted(
+            r#""stream":true,"stream_options":{"include_usage":null}"#
+        ));
+        assert!(!wanted(r#""stream":true,"stream_options":{}"#));
+        assert!(!wanted(r#""stream":true"#));
+    }
+
+    #[test]
+    fn errors_say_what_and_where() {
+        let cases = [
+            (
+                "",
+                None,
+                "the body is not valid JSON: EOF while parsing a value at line 1 column 0",
+            ),
+            (
+                "{\"model\":\n x}",
+                None,
+                "the body is not valid JSON: expected value at line 2 column 2",
+            ),
+            (
+                "[]",
+                None,
+                "the body must be a JSON object with `model` and `messages`",
+            ),
+            (
+                "{} {}",
+                None,
+                "the body is not valid JSON: trailing characters at line 1 column 4",
+            ),
+            (
+                "{}",
+                Some("model"),
+                "`model` is missing: name the model or route to use",
+            ),
+            (
+                r#"{"model":7}"#,
+                Some("model"),
+                "`model` must be a string, not 7",
+            ),
+            (
+                r#"{"model":""}"#,
+                Some("model"),
+                "`model` is empty: name the model or route to use",
+            ),
+            (
+                r#"{"model":"a","model":"b"}"#,
+                Some("model"),
+                "`model` is written twice: which one counts is not defined, so leave one out",
+            ),
+            (
+                r#"{"model":"a","mod\u0065l":"b"}"#,
+                Some("model"),
+                "`model` is written twice: which one counts is not defined, so leave one out",
+            ),
+        ];
+        for (body, param, message) in cases {
+            let error = decode(body).expect_err(body);
+            assert_eq!(
+                (error.param, error.message.as_str()),
+                (param, message),
+                "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn impossible_numbers_are_refused() {
+        let cap = "a whole number from 0 to 2147483648";
+        let cases = [
+            (
+                r#""max_tokens":-1"#,
+                "max_tokens",
+                format!("`max_tokens` must be {cap}, not -1"),
+            ),
+            (
+                r#""max_tokens":1.5"#,
+                "max_tokens",
+                format!("`max_tokens` must be {cap}, not 1.5"),
+            ),
+            (
+                r#""max_tokens":"9""#,
+                "max_tokens",
+                format!("`max_tokens` must be {cap}, not a string"),
+            ),
+            (
+                r#""max_completion_tokens":2147483649"#,
+                "max_completion_tokens",
+                format!("`max_completion_tokens` must be {cap}, not 2147483649"),
+            ),
+            (
+                r#""max_tokens":99999999999999999999999999999999"#,
+                "max_tokens",
+                format!("`max_tokens` must be {cap}, not 999999999999999999999999"),
+            ),
+            (
+                r#""n":0"#,
+                "n",
+                "`n` must be a whole number from 1 to 128, not 0".to_owned(),
+            ),
+            (
+                r#""n":129"#,
+                "n",
+                "`n` must be a whole number from 1 to 128, not 129".to_owned(),
+            ),
+            (
+                r#""stream":"yes""#,
+                "stream",
+                "`stream` must be true or false, not a string".to_owned(),
+            ),
+            (
+                r#""stream_options":[]"#,
+                "stream_options",
+                "`stream_options` must be an object, not an array".to_owned(),
+            ),
+        ];
+        for (members, param, message) in cases {
+            let error = with(members).expect_err(members);
+            assert_eq!(
+                (error.param, error.message),
+                (Some(param), message),
+                "{members}"
+            );
+        }
+    }
+
+    #[test]
+    fn invalid_utf8_is_an_error_wherever_it_stands() {
+        let mut body = br#"{"model":"m","messages":[{"content":"hi"}],"x":"??"}"#.to_vec();
+        let at = body
+            .iter()
+            .position(|byte| *byte == b'?')
+            .expect("it is there");
+        body[at] = 0xff;
+        let error = Envelope::decode(&Bytes::from(body)).expect_err("not UTF-8");
+        assert_eq!(
+            error.message,
+            "the body is not UTF-8: invalid byte at offset 48"
+        );
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        for brackets in [("[", "]"), ("{\"a\":", "}")] {
+            let depth = 500_000;
+            let inner = if brackets.0 == "[" { "" } else { "1" };
+            let bomb = format!(
+                "{}{inner}{}",
+                brackets.0.repeat(depth),
+                brackets.1.repeat(depth)
+            );
+            with(&format!(r#""x":{bomb}"#)).expect("unknown members are the upstream's to judge");
+            decode(&format!(
+                r#"{{"model":"m","messages":[{{"content":{bomb}}}]}}"#
+            ))
+            .expect_err("no content is made so");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! OpenAI's chat completions, which many other providers and servers speak too.
+
+mod envelope;
+mod error;
+mod messages;
+mod request_error;
+mod rewrite;
+mod stream;
+mod usage;
+
+pub use envelope::Envelope;
+pub use error::{ErrorOut, UpstreamError, classify, error_body, error_event};
+pub use request_error::RequestError;
+pub use rewrite::{Changes, IncludeUsage};
+pub use stream::{ChatStream, Progress, UsageChunk};
+pub use usage::Usage;

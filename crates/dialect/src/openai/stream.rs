@@ -1,0 +1,406 @@
+//! A chat completion that is streamed: passed on as the bytes that came, and watched on its way.
+//!
+//! We ask every stream for its usage, whether the client did or not, so a client that did not must not see what only our asking
+//! brought: the extra chunk is dropped and `"usage"` members are cut out of the others. All other bytes stay. Watching walks over
+//! a chunk's members without building it; it costs well below a microsecond for a chunk of the usual size.
+
+use bytes::{Bytes, BytesMut};
+use sluicegate_catalog::Provider;
+
+use super::error::{self, UpstreamError};
+use super::usage::Usage;
+use crate::json::{self, Piece, Span};
+use crate::sse::{Decoder, Event, EventTooLarge};
+
+/// One streamed answer.
+#[derive(Debug)]
+pub struct ChatStream {
+    provider: &'static Provider,
+    decoder: Decoder,
+    usage_chunk: UsageChunk,
+    progress: Progress,
+}
+
+/// Whether the client sees the usage of its stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UsageChunk {
+    /// It did not ask: the stream becomes what it would have been without our asking.
+    Hide,
+    /// It asked: everything passes.
+    Pass,
+}
+
+/// What a stream has brought so far.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// Chunks with output in them: text, reasoning, a refusal, a tool call.
+    pub content_events: u64,
+    /// Bytes of that output in UTF-8, with JSON escapes undone.
+    pub output_bytes: u64,
+    /// Characters of that output.
+    pub output_chars: u64,
+    /// Whether a choice said why it ended.
+    pub finished: bool,
+    /// Whether `[DONE]` came.
+    pub done: bool,
+    /// The last usage that was told. Where every chunk tells one it is cumulative: the last holds all.
+    pub usage: Option<Usage>,
+    /// The first error that came inside the stream.
+    pub error: Option<UpstreamError>,
+}
+
+impl Progress {
+    /// Whether any output has come: what was sent until then can still be taken back.
+    pub const fn has_content(&self) -> bool {
+        self.content_events > 0
+    }
+
+    /// Whether a stream that ends now is whole.
+    pub const fn is_complete(&self) -> bool {
+        (self.finished || self.done) && self.error.is_none()
+    }
+}
+
+impl ChatStream {
+    /// A stream that has not begun, from `provider`, whose table judges errors inside it.
+    pub fn new(provider: &'static Provider, usage_chunk: UsageChunk) -> Self {
+        Self {
+            provider,
+            decoder: Decoder::default(),
+            usage_chunk,
+            progress: Progress::default(),
+        }
+    }
+
+    /// Takes a chunk as it came from the wire and appends to `out` what the client gets of all events that it ended.
+    ///
+    /// # Errors
+    /// [`EventTooLarge`]: the stream cannot be followed any further and has to be ended.
+    pub fn push(&mut self, chunk: Bytes, out: &mut BytesMut) -> Result<(), EventTooLarge> {
+        self.decoder.push(chunk);
+        while let Some(event) = self.decoder.next_event()? {
+            self.pass(&event, out);
+        }
+        Ok(())
+    }
+
+    /// The upstream has closed: appends to `out` a last event that lacked its blank line.
+    pub fn finish(&mut self, out: &mut BytesMut) {
+        if let Some(event) = self.decoder.finish() {
+            self.pass(&event, out);
+        }
+    }
+
+    /// What has come so far.
+    pub const fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    fn pass(&mut self, event: &Event, out: &mut BytesMut) {
+        let seen = self.progress.watch(self.provider, event);
+        match (self.usage_chunk, seen) {
+            (UsageChunk::Pass, _) | (_, Seen::Plain) => out.extend_from_slice(&event.raw),
+            (UsageChunk::Hide, Seen::UsageOnly) => {}
+            (UsageChunk::Hide, Seen::Usage(member)) => event.write_without(&member, out),
+        }
+    }
+}
+
+/// What a chunk says of usage.
+enum Seen {
+    /// Nothing.
+    Plain,
+    /// Nothing but usage.
+    UsageOnly,
+    /// Something, null perhaps, in a member that can be cut out: where it stands in the data.
+    Usage(Span),
+}
+
+impl Progress {
+    fn watch(&mut self, provider: &Provider, event: &Event) -> Seen {
+        let Some(data) = event.data() else {
+            return Seen::Plain;
+        };
+        if data == b"[DONE]" {
+            self.done = true;
+            return Seen::Plain;
+        }
+        let Some(root) = json::root(data) else {
+            self.watch_name(provider, event, data, &(0..data.len()));
+            return Seen::Plain;
+        };
+        let mut usage = None;
+        let mut has_choices = false;
+        let mut has_error = false;
+        for member in json::members(data, &root) {
+            match &*member.name(data) {
+                b"choices" => {
+                    for choice in json::elements(data, &member.value) {
+                        has_choices = true;
+                        self.watch_choice(data, &choice);
+                    }
+                }
+                b"usage" => usage = Some(member),
+                b"error" if !json::is_null(data, &member.value) => {
+                    has_error = true;
+                    self.note_error(provider, data, &member.value);
+                }
+                _ => {}
+            }
+        }
+        if !has_error {
+            self.watch_name(provider, event, data, &root);
+        }
+        let Some(member) = usage else {
+            return Seen::Plain;
+        };
+        let told = Usage::read(data, &member.value);
+        self.usage = told.or(self.usage);
+        if told.is_some() && !has_choices && !has_error {
+            Seen::UsageOnly
+        } else {
+            Seen::Usage(member.removal(data))
+        }
+    }
+
+    /// Some servers name the event `error` and let its data be the error.
+    fn watch_name(&mut self, provider: &Provider, event: &Event, data: &[u8], value: &Span) {
+        if event.name() == Some(b"error") {
+            self.note_error(provider, data, value);
+        }
+    }
+
+    fn note_error(&mut self, provider: &Provider, data: &[u8], value: &Span) {
+        self.error
+            .get_or_insert_with(|| error::in_stream(provider, data, value));
+    }
+
+    fn watch_choice(&mut self, data: &[u8], choice: &Span) {
+        let chars_before = self.output_chars;
+        let mut calls = false;
+        for member in json::members(data, choice) {
+            match &*member.name(data) {
+                b"delta" => calls |= self.watch_delta(data, &member.value),
+                b"text" => self.count_text(data, &member.value),
+                b"finish_reason" => self.finished |= !json::is_null(data, &member.value),
+                _ => {}
+            }
+        }
+        if calls || self.output_chars > chars_before {
+            self.content_events += 1;
+        }
+    }
+
+    /// Whether the delta calls a tool, which is output even while its arguments are still empty.
+    fn watch_delta(&mut self, data: &[u8], delta: &Span) -> bool {
+        let mut calls = false;
+        for member in json::members(data, delta) {
+            match &*member.name(data) {
+                b"content" | b"reasoning_content" | b"reasoning" | b"refusal" => {
+                    self.count_text(data, &member.value);
+                }
+                b"tool_calls" => {
+                    for call in json::elements(data, &member.value) {
+                        calls = true;
+                        if let Some(function) = json::member(data, &call, "function") {
+                            self.count_call(data, &function);
+                        }
+                    }
+                }
+                b"function_call" if !json::is_null(data, &member.value) => {
+                    calls = true;
+                    self.count_call(data, &member.value);
+                }
+                _ => {}
+            }
+        }
+        calls
+    }
+
+    fn count_call(&mut self, data: &[u8], function: &Span) {
+        for member in json::members(data, function) {
+            if matches!(&*member.name(data), b"name" | b"arguments") {
+                self.count_text(data, &member.value);
+            }
+        }
+    }
+
+    fn count_text(&mut self, data: &[u8], literal: &Span) {
+        for piece in json::pieces(data, literal) {
+            match piece {
+                Piece::Plain(text) => {
+                    let continuations = text.iter().filter(|byte| **byte & 0xc0 == 0x80).count();
+                    self.output_bytes += text.len() as u64;
+                    self.output_chars += (text.len() - continuations) as u64;
+                }
+                Piece::Escaped(character) => {
+                    self.output_bytes += character.len_utf8() as u64;
+                    self.output_chars += 1;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluicegate_catalog::{ErrorClass, provider};
+
+    fn run(stream: &str, usage_chunk: UsageChunk, step: usize) -> (String, Progress) {
+        let mut chat = ChatStream::new(provider("openai").expect("a row"), usage_chunk);
+        let mut out = BytesMut::new();
+        for chunk in stream.as_bytes().chunks(step) {
+            chat.push(Bytes::copy_from_slice(chunk), &mut out)
+                .expect("no event is too large");
+        }
+        chat.finish(&mut out);
+        (
+            String::from_utf8(out.to_vec()).expect("text"),
+            chat.progress().clone(),
+        )
+    }
+
+    fn watched(stream: &str) -> Progress {
+        run(stream, UsageChunk::Pass, usize::MAX).1
+    }
+
+    #[test]
+    fn what_our_asking_brought_is_hidden() {
+        let cases = [
+            (
+                "{\"choices\":[{\"delta\":{}}],\"usage\":null}",
+                "data: {\"choices\":[{\"delta\":{}}]}\n\n",
+            ),
+            (
+                "{\"usage\":null,\"choices\":[]}",
+                "data: {\"choices\":[]}\n\n",
+            ),
+            (
+                "{\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2}}",
+                "",
+            ),
+            (
+                "{\"choices\":[{\"delta\":{\"content\":\"\\\"usage\\\":null\"}}],\"usage\":{\"prompt_tokens\":1}}",
+                "data: {\"choices\":[{\"delta\":{\"content\":\"\\\"usage\\\":null\"}}]}\n\n",
+            ),
+            (
+                "{\"choices\":[{\"usage\":null}]}",
+                "data: {\"choices\":[{\"usage\":null}]}\n\n",
+            ),
+        ];
+        for (data, expected) in cases {
+            let stream = format!("data: {data}\n\n");
+            assert_eq!(run(&stream, UsageChunk::Hide, 7).0, expected);
+            assert_eq!(run(&stream, UsageChunk::Pass, 7).0, stream);
+        }
+    }
+
+    #[test]
+    fn the_last_usage_holds_all() {
+        let stream = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":1}}\n\n\
+            data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":4}}\n\n\
+            data: {\"choices\":[],\"usage\":null}\n\n";
+        let usage = watched(stream).usage.expect("it was told");
+        assert_eq!((usage.input_tokens, usage.output_tokens), (9, 4));
+    }
+
+    #[test]
+    fn output_is_counted_with_its_escapes_undone() {
+        let delta = |delta: &str| {
+            watched(&format!(
+                "data: {{\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":null}}]}}\n\n"
+            ))
+        };
+        let counts = |progress: Progress| {
+            (
+                progress.content_events,
+                progress.output_bytes,
+                progress.output_chars,
+            )
+        };
+        assert_eq!(
+            counts(delta(r#"{"role":"assistant","content":""}"#)),
+            (0, 0, 0)
+        );
+        assert_eq!(counts(delta(r#"{"content":null}"#)), (0, 0, 0));
+        assert_eq!(
+            counts(delta(r#"{"content":"한\n\ud83d\ude00"}"#)),
+            (1, 3 + 1 + 4, 3)
+        );
+        assert_eq!(counts(delta(r#"{"reasoning_content":"hm"}"#)), (1, 2, 2));
+        let call =
+            r#"{"tool_calls":[{"index":0,"id":"c","function":{"name":"look","arguments":""}}]}"#;
+        assert_eq!(counts(delta(call)), (1, 4, 4));
+        assert_eq!(
+            counts(delta(
+                r#"{"tool_calls":[{"function":{"arguments":"{\"a\":"}}]}"#
+            )),
+            (1, 5, 5)
+        );
+    }
+
+    #[test]
+    fn an_end_is_told_from_a_cut() {
+        let reason = |reason: &str| {
+            watched(&format!(
+                "data: {{\"choices\":[{{\"delta\":{{}},\"finish_reason\":{reason}}}]}}\n\n"
+            ))
+        };
+        assert!(!reason("null").is_complete());
+        assert!(reason("\"stop\"").is_complete());
+        assert!(watched("data: [DONE]\n\n").done);
+        assert!(watched("data: [DONE]").is_complete());
+    }
+
+    #[test]
+    fn errors_inside_a_stream_are_found_and_passed() {
+        let cases = [
+            (
+                "data: {\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"m\"}}\n\n",
+                ErrorClass::Rate,
+            ),
+            (
+                "event: error\ndata: {\"message\":\"m\",\"code\":503}\n\n",
+                ErrorClass::Overload,
+            ),
+            (
+                "event: error\ndata: {\"error\":{\"message\":\"m\"}}\n\n",
+                ErrorClass::Server,
+            ),
+            ("event: error\ndata: \n\n", ErrorClass::Server),
+            (
+                "data: {\"choices\":[{\"finish_reason\":\"error\"}],\"error\":{\"code\":502}}\n\n",
+                ErrorClass::Server,
+            ),
+        ];
+        for (stream, class) in cases {
+            let (out, progress) = run(stream, UsageChunk::Hide, 5);
+            assert_eq!(out, stream);
+            assert_eq!(
+                progress.error.as_ref().map(|error| error.class),
+                Some(class),
+                "{stream}"
+            );
+            assert!(!progress.is_complete());
+        }
+        assert_eq!(
+            watched("data: {\"choices\":[],\"error\":null}\n\n").error,
+            None
+        );
+    }
+
+    #[test]
+    fn junk_passes_untouched() {
+        for stream in [
+            "data: {\"usage\"\n\n",
+            "data: oops\n\n",
+            "data: {\n\n",
+            ": ka\n\n\n\n",
+            "data: null\n\n",
+            "x",
+        ] {
+            assert_eq!(run(stream, UsageChunk::Hide, 1).0, stream);
+        }
+    }
+}
