@@ -81,10 +81,8 @@ impl Check<'_> {
                 let path = path.key(field.name);
                 let data = Data::Broken;
                 fields.push((field.name, Value { at, path, data }));
-            } else if !there {
-                if let Some(value) = self.absent(field, at, &path) {
-                    fields.push((field.name, value));
-                }
+            } else if !there && let Some(value) = self.absent(field, at, &path) {
+                fields.push((field.name, value));
             }
         }
         Section {
@@ -328,84 +326,26 @@ fn meant(kind: &'static Kind, node: &Node) -> &'static Kind {
     let Kind::OneOf(kinds) = kind else {
         return kind;
     };
-    let fitting = kinds.iter().filter(|kind| match (&node.data, kind) {
-        (NodeData::Map(_), Kind::Object(_) | Kind::Map { .. }) => true,
-        (NodeData::List(_), Kind::List(_)) => true,
-        _ => false,
-    });
     let NodeData::Map(entries) = &node.data else {
-        return fitting.last().unwrap_or(kind);
+        let is_list = matches!(node.data, NodeData::List(_));
+        let list = kinds.iter().find(|kind| matches!(kind, Kind::List(_)));
+        return list.filter(|_| is_list).unwrap_or(kind);
     };
-    let known = |kind: &&Kind| match kind {
-        Kind::Object(object) => entries
-            .iter()
-            .filter(|entry| object.field(&entry.key).is_some())
-            .count(),
-        _ => 0,
+    let objects = kinds.iter().filter_map(|kind| match kind {
+        Kind::Object(object) => Some((kind, object)),
+        _ => None,
+    });
+    let known = |(_, object): &(&Kind, &&Object)| {
+        let keys = entries.iter().map(|entry| entry.key.as_str());
+        keys.filter(|key| object.field(key).is_some()).count()
     };
     // The first of equals: `max_by_key` alone would give the last.
-    fitting.rev().max_by_key(known).unwrap_or(kind)
+    objects
+        .rev()
+        .max_by_key(known)
+        .map_or(kind, |(kind, _)| kind)
 }
 
 fn known_keys(object: &Object) -> String {
     listed(object.keys()).replace(" or ", " and ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::table::ROOT;
-
-    /// Every object that `object` leads to, itself included.
-    fn objects(object: &'static Object, into: &mut Vec<&'static Object>) {
-        if into.iter().any(|known| std::ptr::eq(*known, object)) {
-            return;
-        }
-        into.push(object);
-        for field in object.fields {
-            below(&field.kind, into);
-        }
-    }
-
-    fn below(kind: &'static Kind, into: &mut Vec<&'static Object>) {
-        match kind {
-            Kind::Object(of) | Kind::Map { of, .. } => objects(of, into),
-            Kind::List(of) => below(of, into),
-            Kind::OneOf(kinds) => kinds.iter().for_each(|kind| below(kind, into)),
-            _ => {}
-        }
-    }
-
-    #[test]
-    fn the_table_is_sound() {
-        let mut all = Vec::new();
-        objects(&ROOT, &mut all);
-        assert!(all.len() > 10, "the walk reaches the whole table");
-        for object in &all {
-            let same = all.iter().filter(|other| other.name == object.name);
-            assert_eq!(same.count(), 1, "{}", object.name);
-            for field in object.fields {
-                let same = object.fields.iter().filter(|f| f.name == field.name);
-                assert_eq!(same.count(), 1, "{}.{}", object.name, field.name);
-                if let Presence::Default(text) = field.presence {
-                    assert!(
-                        form::scalar(text, text, &field.kind).is_ok(),
-                        "{}.{}",
-                        object.name,
-                        field.name
-                    );
-                }
-                if let Presence::Section = field.presence {
-                    assert!(
-                        matches!(field.kind, Kind::Object(_)),
-                        "{}.{}",
-                        object.name,
-                        field.name
-                    );
-                }
-                let said = field.doc.ends_with('.') || matches!(field.kind, Kind::Later);
-                assert!(said, "{}.{} has no sentence", object.name, field.name);
-            }
-        }
-    }
 }

@@ -182,11 +182,11 @@ fn looks_like_key(text: &str) -> bool {
     const BEGINNINGS: [&str; 8] = [
         "sk-", "sk_", "gsk_", "xai-", "pplx-", "AIza", "Bearer ", "key-",
     ];
-    let begins_at = |beginning: &&str| {
+    let begins_at = |beginning: &str| {
         text.match_indices(beginning)
             .any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric()))
     };
-    BEGINNINGS.iter().any(|beginning| begins_at(&beginning))
+    BEGINNINGS.iter().any(|beginning| begins_at(beginning))
         || (text.contains("://") && text.contains('@'))
         || is_random(text)
 }

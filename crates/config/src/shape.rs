@@ -42,6 +42,59 @@ pub(crate) struct Field {
     pub(crate) doc: &'static str,
 }
 
+impl Field {
+    pub(crate) const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            presence: Presence::Required,
+            doc,
+        }
+    }
+
+    pub(crate) const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            presence: Presence::Optional,
+            doc,
+        }
+    }
+
+    pub(crate) const fn defaulted(
+        name: &'static str,
+        kind: Kind,
+        default: &'static str,
+        doc: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            kind,
+            presence: Presence::Default(default),
+            doc,
+        }
+    }
+
+    /// Of kind [`Kind::Object`].
+    pub(crate) const fn section(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            presence: Presence::Section,
+            doc,
+        }
+    }
+
+    pub(crate) const fn later(name: &'static str) -> Self {
+        Self {
+            name,
+            kind: Kind::Later,
+            presence: Presence::Optional,
+            doc: "",
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Presence {
     Required,
@@ -96,6 +149,24 @@ pub(crate) struct Word {
     pub(crate) support: Support,
     /// What it means, as the end of a sentence.
     pub(crate) doc: &'static str,
+}
+
+impl Word {
+    pub(crate) const fn now(name: &'static str, doc: &'static str) -> Self {
+        Self {
+            name,
+            support: Support::Now,
+            doc,
+        }
+    }
+
+    pub(crate) const fn later(name: &'static str) -> Self {
+        Self {
+            name,
+            support: Support::Later,
+            doc: "",
+        }
+    }
 }
 
 /// Whether this version can do what a word asks for.
@@ -177,9 +248,11 @@ pub(crate) fn brief(wait: Duration) -> String {
         })
 }
 
-/// The known name that `name` was probably meant to be: at most a third of it is different.
+/// The known name that `name` was probably meant to be: at most a third of it is different. Only so many names, none of
+/// them very long, are looked at.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const CHARS_MAX: usize = 64;
+    const KNOWN_MAX: usize = 1_000;
     let len = name.chars().take(CHARS_MAX + 1).count();
     if len > CHARS_MAX {
         return None;
@@ -187,6 +260,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
     let lower = name.to_lowercase();
     known
         .into_iter()
+        .take(KNOWN_MAX)
         .filter(|known| known.len() <= 4 * CHARS_MAX)
         .map(|known| (damerau_levenshtein(&lower, &known.to_lowercase()), known))
         .min_by_key(|(distance, _)| *distance)

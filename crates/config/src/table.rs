@@ -5,19 +5,24 @@
 
 use std::time::Duration;
 
-use crate::shape::{Field, Kind, Object, Presence, Support, Word};
+use crate::shape::{Field, Kind, Object, Word};
+
+mod limits;
+
+use limits::LIMITS;
+pub(crate) use limits::{LONG, SHORT};
 
 pub(crate) static ROOT: Object = Object {
     name: "configuration",
     doc: "The whole file. Every value may contain `${NAME}` or `${NAME:-default}`, replaced from the environment; \
           `$${` stands for a literal `${`.",
     fields: &[
-        section(
+        Field::section(
             "server",
             Kind::Object(&SERVER),
             "Where the gateway listens and what it allows a client.",
         ),
-        required(
+        Field::required(
             "accounts",
             Kind::Map {
                 name: "account",
@@ -25,7 +30,7 @@ pub(crate) static ROOT: Object = Object {
             },
             "What a provider limits and bills, by a name of your choice.",
         ),
-        required(
+        Field::required(
             "deployments",
             Kind::Map {
                 name: "deployment",
@@ -34,25 +39,25 @@ pub(crate) static ROOT: Object = Object {
             "What a client may name as `model`. A name may end in `*`: it then answers for every model that begins like \
              that and has no longer entry, and all of them share its limits.",
         ),
-        section(
+        Field::section(
             "lanes",
             Kind::Object(&LANES),
             "How long each priority class may wait and retry.",
         ),
-        section(
+        Field::section(
             "stream",
             Kind::Object(&STREAM),
             "How streamed answers are passed on.",
         ),
-        section(
+        Field::section(
             "queue",
             Kind::Object(&QUEUE),
             "The bound of the waiting line.",
         ),
-        later("store"),
-        later("ledger"),
-        later("routes"),
-        later("tenants"),
+        Field::later("store"),
+        Field::later("ledger"),
+        Field::later("routes"),
+        Field::later("tenants"),
     ],
 };
 
@@ -60,37 +65,37 @@ static SERVER: Object = Object {
     name: "server",
     doc: "Where the gateway listens and what it allows a client.",
     fields: &[
-        defaulted(
+        Field::defaulted(
             "listen",
             Kind::Address,
             "127.0.0.1:8080",
             "The address for clients. Port 0 takes any free port.",
         ),
-        optional(
+        Field::optional(
             "admin_listen",
             Kind::Address,
             "The address for `/`, `/admin` and `/metrics`. Without it: `listen` where that is loopback, else \
              `127.0.0.1:8081`.",
         ),
-        defaulted(
+        Field::defaulted(
             "body_max",
             Kind::Bytes { max: 1 << 30 },
             "32MiB",
             "The largest request body.",
         ),
-        defaulted(
+        Field::defaulted(
             "header_timeout",
             between(MILLI, HOUR),
             "10s",
             "How long a client may take to send the head of a request.",
         ),
-        defaulted(
+        Field::defaulted(
             "drain",
             between(MILLI, DAY),
             "30s",
             "How long a stopping gateway waits for what is under way.",
         ),
-        section(
+        Field::section(
             "timeouts",
             Kind::Object(&TIMEOUTS),
             "For calls to every upstream.",
@@ -102,42 +107,45 @@ static ACCOUNT: Object = Object {
     name: "account",
     doc: "What a provider limits and bills: an organisation, subscription or project.",
     fields: &[
-        required(
+        Field::required(
             "provider",
             Kind::Text("a provider's id"),
             "The provider's id in the catalog.",
         ),
-        optional(
+        Field::optional(
             "api_key",
             Kind::Secret,
             "The key. An upstream on a loopback address needs none.",
         ),
-        optional(
+        Field::optional(
             "api_keys",
             Kind::List(&Kind::Secret),
             "Several keys, used in turn. They share the account's limits: more keys are not more quota.",
         ),
-        optional(
+        Field::optional(
             "base_url",
             Kind::Url,
             "Where the provider's API begins, up to and including the version. Without it: the provider's own, where \
              it has one.",
         ),
-        defaulted(
+        Field::defaulted(
             "headroom",
             Kind::OneOf(&[
-                Kind::Word(&[word("auto", "the whole, less a margin that is learned")]),
+                Kind::Word(&[Word::now(
+                    "auto",
+                    "the whole, less a margin that is learned",
+                )]),
                 Kind::Share,
             ]),
             "auto",
             "The share of each limit that is used. A number is a hard cap.",
         ),
-        optional(
+        Field::optional(
             "limits",
             LIMITS,
             "What the provider grants the account as a whole.",
         ),
-        optional(
+        Field::optional(
             "families",
             Kind::Map {
                 name: "family",
@@ -145,23 +153,23 @@ static ACCOUNT: Object = Object {
             },
             "Groups of models that share limits within the account.",
         ),
-        section(
+        Field::section(
             "timeouts",
             Kind::Object(&TIMEOUTS),
             "For calls to this account.",
         ),
-        optional(
+        Field::optional(
             "ca_file",
             Kind::Text("a path"),
             "A PEM file with further root certificates for this upstream.",
         ),
-        optional(
+        Field::optional(
             "charge",
             Kind::Text("the name of a charge rule"),
             "Which of the catalog's rules for what a request costs is used, where the provider's documentation and what \
              was measured differ. Without it: the catalog's choice.",
         ),
-        later("region"),
+        Field::later("region"),
     ],
 };
 
@@ -169,12 +177,12 @@ static FAMILY: Object = Object {
     name: "family",
     doc: "Models of one account that share limits.",
     fields: &[
-        required(
+        Field::required(
             "models",
             Kind::List(&Kind::Text("a model's name")),
             "The provider's names of the models; a name may end in `*`.",
         ),
-        required(
+        Field::required(
             "limits",
             LIMITS,
             "What the provider grants these models together.",
@@ -186,34 +194,34 @@ static DEPLOYMENT: Object = Object {
     name: "deployment",
     doc: "One addressable upstream: an account and a model.",
     fields: &[
-        required(
+        Field::required(
             "account",
             Kind::Text("an account's name"),
             "The account that is called and charged.",
         ),
-        optional(
+        Field::optional(
             "model",
             Kind::Text("a model's name"),
             "The provider's name of the model. `\"*\"` passes the requested name through, for a deployment whose name \
              ends in `*`. Without it: the deployment's own name.",
         ),
-        optional(
+        Field::optional(
             "limits",
             LIMITS,
             "What the provider grants this model. Deployments of one account and model share them.",
         ),
-        optional(
+        Field::optional(
             "context",
             COUNT,
             "The most tokens of input and output together.",
         ),
-        optional("price", Kind::Object(&PRICE), "What it costs."),
-        section(
+        Field::optional("price", Kind::Object(&PRICE), "What it costs."),
+        Field::section(
             "timeouts",
             Kind::Object(&TIMEOUTS),
             "For calls to this deployment.",
         ),
-        optional(
+        Field::optional(
             "output_default",
             COUNT,
             "The output tokens that are expected of a request that names no maximum. Without it: the provider's row.",
@@ -225,13 +233,13 @@ static PRICE: Object = Object {
     name: "price",
     doc: "Dollars for a million tokens.",
     fields: &[
-        required("input", Kind::Dollars, "A million input tokens."),
-        optional(
+        Field::required("input", Kind::Dollars, "A million input tokens."),
+        Field::optional(
             "cached_input",
             Kind::Dollars,
             "A million input tokens read from the provider's cache. Without it: as `input`.",
         ),
-        required("output", Kind::Dollars, "A million output tokens."),
+        Field::required("output", Kind::Dollars, "A million output tokens."),
     ],
 };
 
@@ -240,24 +248,27 @@ static TIMEOUTS: Object = Object {
     doc: "Bounds on one call to an upstream. What a deployment says goes before what its account says, and that before \
           the server's.",
     fields: &[
-        optional(
+        Field::optional(
             "connect",
             between(MILLI, HOUR),
             "To a connection, TLS included. Without it anywhere: 5s.",
         ),
-        optional(
+        Field::optional(
             "head",
             between(MILLI, DAY),
             "From the end of the request to the head of the answer. Without it anywhere: 120s.",
         ),
-        optional(
+        Field::optional(
             "idle",
             between(MILLI, DAY),
             "Between two pieces of the answer. Without it anywhere: 60s.",
         ),
-        optional(
+        Field::optional(
             "total",
-            Kind::OneOf(&[Kind::Word(&[word("none", "no bound")]), between(MILLI, DAY)]),
+            Kind::OneOf(&[
+                Kind::Word(&[Word::now("none", "no bound")]),
+                between(MILLI, DAY),
+            ]),
             "For the whole call; never cuts a stream that moves. Without it anywhere: none.",
         ),
     ],
@@ -267,17 +278,17 @@ static LANES: Object = Object {
     name: "lanes",
     doc: "The priority classes, highest first.",
     fields: &[
-        section(
+        Field::section(
             "interactive",
             Kind::Object(&INTERACTIVE),
             "Somebody is watching.",
         ),
-        section(
+        Field::section(
             "api",
             Kind::Object(&API),
             "A program is waiting; what is used unless a request says otherwise.",
         ),
-        section("batch", Kind::Object(&BATCH), "Nobody is waiting."),
+        Field::section("batch", Kind::Object(&BATCH), "Nobody is waiting."),
     ],
 };
 
@@ -305,19 +316,19 @@ const fn lane_fields(
     max_wait: &'static str,
 ) -> [Field; 3] {
     [
-        defaulted(
+        Field::defaulted(
             "max_attempts",
             Kind::Count { max: 100 },
             max_attempts,
             "The most upstream calls for one request, the first included.",
         ),
-        defaulted(
+        Field::defaulted(
             "max_total_retry",
             between(MILLI, DAY),
             max_total_retry,
             "The longest time from the first call to the last retry.",
         ),
-        defaulted(
+        Field::defaulted(
             "max_wait",
             between(MILLI, WEEK),
             max_wait,
@@ -329,7 +340,7 @@ const fn lane_fields(
 static STREAM: Object = Object {
     name: "stream",
     doc: "How streamed answers are passed on.",
-    fields: &[defaulted(
+    fields: &[Field::defaulted(
         "head_hold",
         between(MILLI, HOUR),
         "10s",
@@ -341,142 +352,13 @@ static STREAM: Object = Object {
 static QUEUE: Object = Object {
     name: "queue",
     doc: "The bound of the waiting line.",
-    fields: &[defaulted(
+    fields: &[Field::defaulted(
         "max_tickets",
         Kind::Count { max: 10_000_000 },
         "10000",
         "The most requests that wait at once; the next one is refused.",
     )],
 };
-
-/// Limits in any form that they may take.
-const LIMITS: Kind = Kind::OneOf(&[
-    Kind::Object(&SHORT),
-    Kind::List(&Kind::OneOf(&[Kind::Object(&SHORT), Kind::Object(&LONG)])),
-]);
-
-pub(crate) static SHORT: Object = Object {
-    name: "limits",
-    doc: "Limits by their usual names; window and refill come from the provider's row. A list of these and of the long \
-          form, mixed, is possible too.",
-    fields: &[
-        optional("rpm", SHORT_VALUE, "Requests per minute."),
-        optional("rps", SHORT_VALUE, "Requests per second."),
-        optional("rpd", SHORT_VALUE, "Requests per day."),
-        optional(
-            "tpm",
-            SHORT_VALUE,
-            "Tokens per minute, input and output together.",
-        ),
-        optional("tpd", SHORT_VALUE, "Tokens per day."),
-        optional("itpm", SHORT_VALUE, "Input tokens per minute."),
-        optional("otpm", SHORT_VALUE, "Output tokens per minute."),
-        optional("concurrent", SHORT_VALUE, "Requests in flight."),
-        later("spend_month"),
-    ],
-};
-
-const SHORT_VALUE: Kind = Kind::OneOf(&[COUNT, Kind::Object(&OVERRIDE)]);
-
-static OVERRIDE: Object = Object {
-    name: "limit by name",
-    doc: "A limit by its usual name that differs from the provider's row in what is written here.",
-    fields: &[
-        required("amount", COUNT, AMOUNT_DOC),
-        optional(
-            "reading",
-            Kind::Text("the name of a reading"),
-            "Which of the catalog's readings of this limit is used, where sources differ. Without it: the catalog's choice.",
-        ),
-        optional("window", WINDOW, "How it counts and refills."),
-        optional("quantum", PERIOD, QUANTUM_DOC),
-        optional("start", START, START_DOC),
-        optional("phase", PHASE, PHASE_DOC),
-        optional("mode", MODE, MODE_DOC),
-        optional("settle", SETTLE, SETTLE_DOC),
-    ],
-};
-
-pub(crate) static LONG: Object = Object {
-    name: "limit",
-    doc: "A limit in full, for what the provider's row does not know.",
-    fields: &[
-        required(
-            "meter",
-            Kind::Word(&[
-                word("requests", "requests sent"),
-                word("tokens", "tokens, input and output together"),
-                word("input_tokens", "input tokens"),
-                word("output_tokens", "output tokens"),
-                word("concurrent", "requests in flight"),
-                word_later("spend"),
-            ]),
-            "What it counts.",
-        ),
-        required("amount", COUNT, AMOUNT_DOC),
-        optional(
-            "per",
-            PERIOD,
-            "The time over which the amount applies; needed unless the meter is concurrent.",
-        ),
-        optional(
-            "window",
-            WINDOW,
-            "How it counts and refills; needed unless the meter is concurrent.",
-        ),
-        optional("quantum", PERIOD, QUANTUM_DOC),
-        defaulted("start", START, "empty", START_DOC),
-        optional("phase", PHASE, PHASE_DOC),
-        defaulted("mode", MODE, "enforce", MODE_DOC),
-        defaulted("settle", SETTLE, "keep", SETTLE_DOC),
-    ],
-};
-
-const AMOUNT_DOC: &str = "The ceiling.";
-const QUANTUM_DOC: &str = "Also enforced over this shorter time, in proportion: 600 requests per minute with a quantum \
-                           of 1s are at most 10 in any second.";
-const START_DOC: &str = "What is left when counting begins.";
-const PHASE_DOC: &str = "Where a fixed window begins. Without it: unknown.";
-const MODE_DOC: &str = "Whether it holds requests back.";
-const SETTLE_DOC: &str =
-    "What becomes of the difference between the charge on arrival and what was used.";
-
-const WINDOW: Kind = Kind::Word(&[
-    word(
-        "fixed",
-        "one window after another, each with the whole amount",
-    ),
-    word(
-        "sliding",
-        "no interval of the period holds more, wherever it begins",
-    ),
-    word("bucket", "refills continuously"),
-    word("concurrent", "given back when the request ends"),
-    word_later("pacing"),
-    word_later("day"),
-]);
-const START: Kind = Kind::Word(&[
-    word("empty", "one request passes, then the window refills"),
-    word("full", "the whole amount"),
-]);
-const PHASE: Kind = Kind::Word(&[
-    word(
-        "calendar",
-        "at multiples of the period since 1970-01-01T00:00:00Z",
-    ),
-    word(
-        "unknown",
-        "anywhere, so that no interval of the period may hold more",
-    ),
-]);
-const MODE: Kind = Kind::Word(&[
-    word("enforce", "it does"),
-    word("shadow", "it only counts and reports"),
-]);
-const SETTLE: Kind = Kind::Word(&[
-    word("keep", "the provider keeps the charge"),
-    word("usage", "the charge becomes what was used"),
-]);
 
 const COUNT: Kind = Kind::Count { max: u64::MAX };
 const PERIOD: Kind = between(MILLI, Duration::from_secs(400 * 86_400));
@@ -489,69 +371,62 @@ const fn between(min: Duration, max: Duration) -> Kind {
     Kind::Duration { min, max }
 }
 
-const fn word(name: &'static str, doc: &'static str) -> Word {
-    Word {
-        name,
-        support: Support::Now,
-        doc,
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form;
+    use crate::shape::Presence;
 
-const fn word_later(name: &'static str) -> Word {
-    Word {
-        name,
-        support: Support::Later,
-        doc: "",
+    /// Every object that `object` leads to, itself included.
+    fn objects(object: &'static Object, into: &mut Vec<&'static Object>) {
+        if into.iter().any(|known| std::ptr::eq(*known, object)) {
+            return;
+        }
+        into.push(object);
+        for field in object.fields {
+            below(&field.kind, into);
+        }
     }
-}
 
-const fn required(name: &'static str, kind: Kind, doc: &'static str) -> Field {
-    Field {
-        name,
-        kind,
-        presence: Presence::Required,
-        doc,
+    fn below(kind: &'static Kind, into: &mut Vec<&'static Object>) {
+        match kind {
+            Kind::Object(of) | Kind::Map { of, .. } => objects(of, into),
+            Kind::List(of) => below(of, into),
+            Kind::OneOf(kinds) => kinds.iter().for_each(|kind| below(kind, into)),
+            _ => {}
+        }
     }
-}
 
-/// Of kind [`Kind::Object`].
-const fn section(name: &'static str, kind: Kind, doc: &'static str) -> Field {
-    Field {
-        name,
-        kind,
-        presence: Presence::Section,
-        doc,
-    }
-}
-
-const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Field {
-    Field {
-        name,
-        kind,
-        presence: Presence::Optional,
-        doc,
-    }
-}
-
-const fn defaulted(
-    name: &'static str,
-    kind: Kind,
-    default: &'static str,
-    doc: &'static str,
-) -> Field {
-    Field {
-        name,
-        kind,
-        presence: Presence::Default(default),
-        doc,
-    }
-}
-
-const fn later(name: &'static str) -> Field {
-    Field {
-        name,
-        kind: Kind::Later,
-        presence: Presence::Optional,
-        doc: "",
+    #[test]
+    fn the_table_is_sound() {
+        let mut all = Vec::new();
+        objects(&ROOT, &mut all);
+        assert!(all.len() > 10, "the walk reaches the whole table");
+        for object in &all {
+            let same = all.iter().filter(|other| other.name == object.name);
+            assert_eq!(same.count(), 1, "{}", object.name);
+            for field in object.fields {
+                let same = object.fields.iter().filter(|f| f.name == field.name);
+                assert_eq!(same.count(), 1, "{}.{}", object.name, field.name);
+                if let Presence::Default(text) = field.presence {
+                    assert!(
+                        form::scalar(text, text, &field.kind).is_ok(),
+                        "{}.{}",
+                        object.name,
+                        field.name
+                    );
+                }
+                if let Presence::Section = field.presence {
+                    assert!(
+                        matches!(field.kind, Kind::Object(_)),
+                        "{}.{}",
+                        object.name,
+                        field.name
+                    );
+                }
+                let said = field.doc.ends_with('.') || matches!(field.kind, Kind::Later);
+                assert!(said, "{}.{} has no sentence", object.name, field.name);
+            }
+        }
     }
 }

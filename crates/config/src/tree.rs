@@ -5,8 +5,11 @@
 //! tree, so that a key that stands twice is one problem among others and not the end of the reading, and so that aliases
 //! are paid for in nodes and bytes: a small file cannot name a large tree.
 
+mod merge;
+
 use std::collections::BTreeMap;
 
+use merge::merge;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput};
 
 use crate::errors::{Mark, Path, Problems};
@@ -281,33 +284,9 @@ impl<'a> Reader<'a> {
             }
         }
         for value in merged {
-            self.merge(value, &mut entries, &mut seen);
+            merge(value, &mut entries, &mut seen, &self.path, self.problems);
         }
         Ok(entries)
-    }
-
-    /// Adds what a merge key brings: keys that stand in the mapping itself, or came earlier, win.
-    fn merge(&mut self, from: Node, into: &mut Vec<Entry>, seen: &mut BTreeMap<String, Mark>) {
-        match from.data {
-            NodeData::Map(entries) => {
-                for entry in entries {
-                    if !seen.contains_key(&entry.key) {
-                        seen.insert(entry.key.clone(), entry.key_at);
-                        into.push(entry);
-                    }
-                }
-            }
-            NodeData::List(maps) if maps.iter().all(|map| matches!(map.data, NodeData::Map(_))) => {
-                for map in maps {
-                    self.merge(map, into, seen);
-                }
-            }
-            _ => {
-                self.problems
-                    .add(from.at, &self.path, "a merge key (<<) without a mapping")
-                    .expected("an alias of a mapping, like `<<: *defaults`");
-            }
-        }
     }
 
     fn alias(&mut self, id: usize, at: Mark) -> Result<Node, Stop> {
@@ -358,7 +337,7 @@ fn mark_of(span: &Span) -> Mark {
 mod tests {
     use super::*;
 
-    fn read_ok(text: &str) -> Node {
+    pub(super) fn read_ok(text: &str) -> Node {
         let mut problems = Problems::default();
         let node = read(text, &mut problems);
         problems.or_else("t", node).expect("reads")
@@ -373,7 +352,7 @@ mod tests {
             .to_string()
     }
 
-    fn flat(node: &Node) -> String {
+    pub(super) fn flat(node: &Node) -> String {
         match &node.data {
             NodeData::Empty => "~".to_owned(),
             NodeData::Scalar(text) => text.clone(),
@@ -410,12 +389,6 @@ mod tests {
             }
         );
         assert_eq!(inner[0].key_at, Mark { line: 3, column: 3 });
-    }
-
-    #[test]
-    fn merge_keys_give_way_to_the_mapping_s_own() {
-        let root = read_ok("a: &a { x: 1, y: 2 }\nb: { y: 3, <<: *a }\nc: { <<: [*a, { z: 4 }] }");
-        assert_eq!(flat(&root), "{a={x=1 y=2} b={y=3 x=1} c={x=1 y=2 z=4}}");
     }
 
     #[test]

@@ -144,10 +144,11 @@ impl<'a> Draft<'a> {
                 continue;
             }
             for models in &family.models {
-                let elsewhere = patterns
-                    .iter()
-                    .any(|other| is_closer(other, &self.pattern) && covers(other, models));
-                if reach(models, deployment) == Reach::Some && !elsewhere {
+                let elsewhere = || {
+                    let mut others = patterns.iter();
+                    others.any(|other| is_closer(other, &self.pattern) && covers(other, models))
+                };
+                if reach(models, deployment) == Reach::Some && !elsewhere() {
                     let (Pattern::Exact(name) | Pattern::Prefix(name)) = models;
                     let star = if matches!(models, Pattern::Prefix(_)) {
                         "*"
