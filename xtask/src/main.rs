@@ -1,3 +1,45 @@
-//! What a developer runs.
+//! What a developer runs: `cargo xtask tidy`, `generate`.
+//!
+//! Repository rules and their set-up are a Rust program and not shell scripts, so that they run wherever cargo runs and
+//! are themselves compiled, linted and tested. It knows the product only through its binary, its manifests and its files.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing to the developer's terminal is what this program does"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "no runtime thread to block; clock reads stay in clock.rs, which tidy checks"
+)]
 
-fn main() {}
+mod generate;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// The repository's own tools.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Command {
+    /// Check the repository's own rules
+    Tidy,
+    /// Write the generated files
+    Generate,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Command::parse() {
+        Command::Tidy => tidy::run(),
+        Command::Generate => generate::run(),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
