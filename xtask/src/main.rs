@@ -1,4 +1,4 @@
-//! What a developer runs: `cargo xtask tidy`, `generate`.
+//! What a developer runs: `cargo xtask test`, `tidy`, `generate`.
 //!
 //! Repository rules and their set-up are a Rust program and not shell scripts, so that they run wherever cargo runs and
 //! are themselves compiled, linted and tested. It knows the product only through its binary, its manifests and its files.
@@ -12,7 +12,12 @@
     reason = "no runtime thread to block; clock reads stay in clock.rs, which tidy checks"
 )]
 
+mod clock;
 mod generate;
+mod process;
+mod setup;
+mod tally;
+mod test;
 mod tidy;
 mod workspace;
 
@@ -24,6 +29,8 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Command {
+    /// Set up what is missing, then check and test everything
+    Test(test::Args),
     /// Check the repository's own rules
     Tidy,
     /// Write the generated files
@@ -32,6 +39,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Command::parse() {
+        Command::Test(args) => test::run(&args),
         Command::Tidy => tidy::run(),
         Command::Generate => generate::run(),
     };

@@ -9,6 +9,7 @@ use serde_json::Value;
 /// The repository that this program was built from.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
+    pub(crate) target: PathBuf,
     /// What `cargo metadata` says, dependencies resolved.
     pub(crate) metadata: Value,
 }
@@ -36,10 +37,19 @@ impl Workspace {
         }
         let metadata: Value = serde_json::from_slice(&output.stdout)
             .context("cargo metadata printed something else than JSON")?;
+        let target = metadata["target_directory"]
+            .as_str()
+            .context("cargo metadata names no target directory")?;
         Ok(Self {
             root: root.to_owned(),
+            target: PathBuf::from(target),
             metadata,
         })
+    }
+
+    /// A cargo command in the root.
+    pub(crate) fn cargo(&self) -> Command {
+        cargo(&self.root)
     }
 }
 
@@ -59,4 +69,12 @@ fn cargo(root: &Path) -> Command {
     }
     command.current_dir(root);
     command
+}
+
+/// The program of that name on `PATH`, if there is one.
+pub(crate) fn find_on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|directory| directory.join(program))
+        .find(|candidate| candidate.is_file())
 }
