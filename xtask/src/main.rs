@@ -1,4 +1,4 @@
-//! What a developer runs: `cargo xtask test`, `tidy`, `generate`.
+//! What a developer runs: `cargo xtask test`, `tidy`, `generate`, `deny`.
 //!
 //! Repository rules and their set-up are a Rust program and not shell scripts, so that they run wherever cargo runs and
 //! are themselves compiled, linted and tested. It knows the product only through its binary, its manifests and its files.
@@ -13,6 +13,7 @@
 )]
 
 mod clock;
+mod deny;
 mod generate;
 mod process;
 mod setup;
@@ -35,6 +36,8 @@ enum Command {
     Tidy,
     /// Write the generated files
     Generate,
+    /// Check licences, advisories and bans of all dependencies
+    Deny,
 }
 
 fn main() -> ExitCode {
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(&args),
         Command::Tidy => tidy::run(),
         Command::Generate => generate::run(),
+        Command::Deny => deny::run(),
     };
     match outcome {
         Ok(code) => code,
