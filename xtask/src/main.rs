@@ -1,4 +1,4 @@
-//! What a developer runs: `cargo xtask test`, `tidy`, `generate`, `deny`.
+//! What a developer runs: `cargo xtask test`, `tidy`, `generate`, `deny`, `bench`.
 //!
 //! Repository rules and their set-up are a Rust program and not shell scripts, so that they run wherever cargo runs and
 //! are themselves compiled, linted and tested. It knows the product only through its binary, its manifests and its files.
@@ -12,9 +12,11 @@
     reason = "no runtime thread to block; clock reads stay in clock.rs, which tidy checks"
 )]
 
+mod bench;
 mod clock;
 mod deny;
 mod generate;
+mod machine;
 mod process;
 mod setup;
 mod tally;
@@ -38,6 +40,11 @@ enum Command {
     Generate,
     /// Check licences, advisories and bans of all dependencies
     Deny,
+    /// Measure what the gateway costs, next to a plain nginx pass-through
+    Bench(bench::Args),
+    /// Offer load to one address and print what was seen, as JSON (used by `bench`)
+    #[command(hide = true)]
+    Load(bench::load::Args),
 }
 
 fn main() -> ExitCode {
@@ -46,6 +53,8 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(),
         Command::Generate => generate::run(),
         Command::Deny => deny::run(),
+        Command::Bench(args) => bench::run(&args),
+        Command::Load(args) => bench::load::run(&args),
     };
     match outcome {
         Ok(code) => code,
