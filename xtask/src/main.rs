@@ -1,4 +1,4 @@
-//! What a developer runs: `cargo xtask test`, `tidy`, `generate`, `deny`, `bench`.
+//! What a developer runs: `cargo xtask test`, `tidy`, `generate`, `deny`, `bench`, `soak`.
 //!
 //! Repository rules and their set-up are a Rust program and not shell scripts, so that they run wherever cargo runs and
 //! are themselves compiled, linted and tested. It knows the product only through its binary, its manifests and its files.
@@ -19,6 +19,7 @@ mod generate;
 mod machine;
 mod process;
 mod setup;
+mod soak;
 mod tally;
 mod test;
 mod tidy;
@@ -45,6 +46,8 @@ enum Command {
     /// Offer load to one address and print what was seen, as JSON (used by `bench`)
     #[command(hide = true)]
     Load(bench::load::Args),
+    /// Run the randomised tests for long, and write down what came of it
+    Soak(soak::Args),
 }
 
 fn main() -> ExitCode {
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Command::Deny => deny::run(),
         Command::Bench(args) => bench::run(&args),
         Command::Load(args) => bench::load::run(&args),
+        Command::Soak(args) => soak::run(&args),
     };
     match outcome {
         Ok(code) => code,
