@@ -119,11 +119,17 @@ impl<'a> File<'a> {
         found.map_or(usize::MAX, |index| index + 1)
     }
 
-    /// Lines that are compiled into the product, without comments.
+    /// Lines that are compiled into the product, without comments. A line right below `#[cfg(test)]` is none.
     pub(super) fn product_lines(self) -> impl Iterator<Item = (usize, &'a str)> {
         let end = self.first_test_line();
+        let mut only_in_tests = false;
         self.lines()
             .take_while(move |(number, _)| *number < end)
+            .filter(move |(_, line)| {
+                let above = only_in_tests;
+                only_in_tests = line.trim() == "#[cfg(test)]";
+                !above
+            })
             .map(|(number, line)| (number, without_comment(line)))
     }
 
@@ -161,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_source_file_is_product_up_to_its_tests() {
-        let text = "//! Doc.\nfn f() {} // why\n#[cfg(test)]\nfn g() {}\n#[cfg(test)]\nmod tests {\n    fn t() {}\n}\n";
+        let text = "//! Doc.\nfn f() {} // why\n#[cfg(test)]\nextern crate std;\nfn g() {}\n#[cfg(test)]\nmod tests {\n    fn t() {}\n}\n";
         let file = File {
             path: "crates/a/src/lib.rs",
             text,
@@ -173,14 +179,14 @@ mod tests {
                 (1, ""),
                 (2, "fn f() {} "),
                 (3, "#[cfg(test)]"),
-                (4, "fn g() {}")
+                (5, "fn g() {}")
             ]
         );
         assert_eq!(
             file.test_lines()
                 .map(|(number, _)| number)
                 .collect::<Vec<_>>(),
-            [5, 6, 7, 8]
+            [6, 7, 8, 9]
         );
     }
 
