@@ -143,31 +143,22 @@ impl<'a> Draft<'a> {
             if family.covers(deployment) {
                 continue;
             }
-            for models in &family.models {
-                let elsewhere = || {
-                    let mut others = patterns.iter();
-                    others.any(|other| is_closer(other, &self.pattern) && covers(other, models))
-                };
-                if reach(models, deployment) == Reach::Some && !elsewhere() {
-                    let (Pattern::Exact(name) | Pattern::Prefix(name)) = models;
-                    let star = if matches!(models, Pattern::Prefix(_)) {
-                        "*"
-                    } else {
-                        ""
-                    };
-                    problems
-                        .add(
-                            self.section.at,
-                            &self.section.path,
-                            format!(
-                                "some of its requests fall under the family \"{}\" of account \"{}\" and some do not",
-                                family.name, account.name
-                            ),
-                        )
-                        .mend(format!(
-                            "add a deployment \"{name}{star}\" beside it, so that these requests go there"
-                        ));
-                }
+            let elsewhere = |models: &Pattern| {
+                let mut others = patterns.iter();
+                others.any(|other| is_closer(other, &self.pattern) && covers(other, models))
+            };
+            let mut models = family.models.iter();
+            if models.any(|models| reach(models, deployment) == Reach::Some && !elsewhere(models)) {
+                problems
+                    .add(
+                        self.section.at,
+                        &self.section.path,
+                        format!(
+                            "some of its requests fall under the family \"{}\" of account \"{}\" and some do not",
+                            family.name, account.name
+                        ),
+                    )
+                    .mend("add a deployment for each of the family's models, so that these requests go there");
             }
         }
     }

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sluicegate_catalog::Provider;
+use sluicegate_catalog::{LimitError, Provider};
 use sluicegate_core::{BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window};
 
 use crate::Headroom;
@@ -73,9 +73,20 @@ fn read_short(section: &Section, scope: &Scope, drafts: &mut Vec<Draft>, problem
             Some(reading) => scope.provider.limit_as(short, &reading.value, amount),
             None => scope.provider.limit(short, amount),
         };
-        let limit = match template {
-            Ok(template) => template.named(Arc::from("")),
-            Err(error) => {
+        let limit = match (template, reading) {
+            (Ok(template), _) => template.named(Arc::from("")),
+            // The catalog's own message would show the value, which may come from the environment.
+            (Err(LimitError::UnknownAlternative { known, .. }), Some(reading)) => {
+                problems
+                    .add(
+                        value.at,
+                        &value.path,
+                        format!("{short} has no reading {}", reading.shown),
+                    )
+                    .expected(known);
+                continue;
+            }
+            (Err(error), _) => {
                 problems.add(value.at, &value.path, error.to_string());
                 continue;
             }
