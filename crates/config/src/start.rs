@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluicegate_catalog::{Provider, provider, providers};
-use sluicegate_core::{BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window};
+use sluicegate_core::{
+    Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
+};
 
 use crate::{
     Account, Deployment, Headroom, Pattern, Policy, Secret, Timeouts, UpstreamModel, parse,
@@ -64,6 +66,7 @@ impl Policy {
             settlement: Settlement::Keep,
             failures: Failures::Count,
             arrival_spread: Duration::from_millis(20),
+            authority: Authority::Local,
         };
         const REQUESTS: NonZeroU64 = NonZeroU64::new(300).expect("not zero");
         const TOKENS: NonZeroU64 = NonZeroU64::new(300_000).expect("not zero");

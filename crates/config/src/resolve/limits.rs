@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluicegate_catalog::{LimitError, Provider};
-use sluicegate_core::{BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window};
+use sluicegate_core::{Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window};
 
 use crate::Headroom;
 use crate::checked::{Data, Section, Value};
@@ -158,6 +158,7 @@ fn read_long(section: &Section, problems: &mut Problems) -> Option<Draft> {
             settlement: settlement(section)?,
             failures: Failures::Count,
             arrival_spread: ARRIVAL_SPREAD,
+            authority: Authority::Local,
         },
     })
 }
