@@ -84,6 +84,22 @@ impl Server {
         is_loopback(self.listen.ip())
     }
 
+    /// The same server with clients at `listen`. The admin pages move along where they shared the address and the new one is
+    /// loopback too.
+    #[must_use]
+    pub fn listening_on(mut self, listen: SocketAddr) -> Self {
+        let by_default = is_loopback(self.admin_listen.ip()) && self.admin_is_shared();
+        self.listen = listen;
+        if by_default {
+            self.admin_listen = if is_loopback(listen.ip()) {
+                listen
+            } else {
+                Self::ADMIN
+            };
+        }
+        self
+    }
+
     /// Whether the admin pages are on the address for clients.
     pub fn admin_is_shared(&self) -> bool {
         self.admin_listen == self.listen

@@ -9,14 +9,14 @@ use sluicegate_core::{Now, Timestamp, WallTime};
 
 /// Reads both clocks. Its origin is the moment it was made; all instants of one gateway come from one clock.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
+pub(crate) struct Clock {
     origin: Instant,
 }
 
 impl Clock {
     /// A clock whose monotonic time begins now.
     #[expect(clippy::disallowed_methods, reason = "this is the place")]
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self {
             origin: Instant::now(),
         }
@@ -24,7 +24,7 @@ impl Clock {
 
     /// Both clocks, now.
     #[expect(clippy::disallowed_methods, reason = "this is the place")]
-    pub fn now(&self) -> Now {
+    pub(crate) fn now(&self) -> Now {
         let wall = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default();

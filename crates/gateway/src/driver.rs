@@ -46,7 +46,6 @@ struct Waiters {
 #[derive(Debug)]
 struct Waiting {
     place: Place,
-    demand: Amounts,
     tell: oneshot::Sender<Verdict>,
 }
 
@@ -143,18 +142,11 @@ impl Driver {
                 None => Decision::Refused(Refusal::NoSuchTarget),
             };
             match decision {
-                Decision::Admitted(id) => Ok(Ok(self.reservation(id, place, demand))),
+                Decision::Admitted(id) => Ok(Ok(self.reservation(id, place))),
                 Decision::Refused(refusal) => Ok(Err(refused(core, refusal, now))),
                 Decision::Waiting { ticket, .. } => {
                     let (tell, told) = oneshot::channel();
-                    line.waiting.insert(
-                        ticket,
-                        Waiting {
-                            place,
-                            demand,
-                            tell,
-                        },
-                    );
+                    line.waiting.insert(ticket, Waiting { place, tell });
                     Err(Waiter {
                         driver: Arc::clone(self),
                         ticket,
@@ -201,10 +193,6 @@ impl Driver {
                 .collect(),
             reservations_open: core.reservations_open(),
         })
-    }
-
-    pub(crate) fn clock(&self) -> Clock {
-        self.clock
     }
 
     /// Calls the core under the lock, then carries out what it decided without it.
@@ -254,7 +242,7 @@ impl Driver {
                 } => {
                     if let Some(waiting) = line.waiting.remove(&ticket) {
                         let place = waiting.place.clone();
-                        let verdict = Ok(self.reservation(reservation, place, waiting.demand));
+                        let verdict = Ok(self.reservation(reservation, place));
                         told.push((waiting, verdict));
                     } else {
                         core.settle(reservation, Outcome::Void, now);
@@ -280,17 +268,11 @@ impl Driver {
         told
     }
 
-    fn reservation(
-        self: &Arc<Self>,
-        id: ReservationId,
-        place: Place,
-        demand: Amounts,
-    ) -> Reservation {
+    fn reservation(self: &Arc<Self>, id: ReservationId, place: Place) -> Reservation {
         Reservation {
             driver: Arc::clone(self),
             id,
             place,
-            demand,
             on_drop: Some(Outcome::Void),
         }
     }
@@ -337,7 +319,6 @@ pub(crate) struct Reservation {
     driver: Arc<Driver>,
     id: ReservationId,
     place: Place,
-    demand: Amounts,
     /// `None` once it has ended.
     on_drop: Option<Outcome>,
 }
@@ -348,10 +329,6 @@ impl Reservation {
         if self.on_drop.is_some() {
             self.on_drop = Some(Outcome::Unmeasured);
         }
-    }
-
-    pub(crate) fn demand(&self) -> Amounts {
-        self.demand
     }
 
     /// Takes what the provider said with its answer.

@@ -68,7 +68,6 @@ pub enum StartError {
 #[derive(Debug)]
 pub struct Running {
     gateway: Arc<Gateway>,
-    exposure: Exposure,
     address: SocketAddr,
     admin_address: SocketAddr,
     listeners: Vec<JoinHandle<()>>,
@@ -112,7 +111,6 @@ impl Running {
                 .map(|listener| listener.serve(&gateway))
                 .collect(),
             gateway,
-            exposure,
             address,
             admin_address,
         })
@@ -187,9 +185,10 @@ impl Running {
         self.driver.abort();
     }
 
-    /// Whether strangers may spend the operator's money.
-    pub fn exposure(&self) -> Exposure {
-        self.exposure
+    /// A model that answers, to show how to ask.
+    pub fn example_model(&self) -> String {
+        let snapshot = self.gateway.driver().snapshot();
+        http::example_model(&snapshot.policy)
     }
 }
 

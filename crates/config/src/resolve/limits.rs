@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluicegate_catalog::{LimitError, Provider};
-use sluicegate_core::{Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window};
+use sluicegate_core::{
+    Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
+};
 
 use crate::Headroom;
 use crate::checked::{Data, Section, Value};

@@ -16,6 +16,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 
 pub(crate) use failure::{Failure, UpstreamFailure, UpstreamFailureKind};
+pub(crate) use models::example_model;
 
 use crate::gateway::Gateway;
 
