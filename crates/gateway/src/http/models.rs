@@ -33,7 +33,7 @@ pub(super) async fn one(State(gateway): State<Arc<Gateway>>, Path(name): Path<St
 
 /// A model that answers, to show how to ask.
 pub(crate) fn example_model(policy: &Policy) -> String {
-    let known = names(policy).into_iter().next_back();
+    let known = names(policy).into_iter().next();
     known.map_or_else(|| "MODEL".to_owned(), |(name, _)| name)
 }
 
