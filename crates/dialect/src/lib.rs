@@ -4,9 +4,12 @@
 //! spliced in by its place. So an unknown field can never be lost, and reading costs what deciding needs. Nothing here
 //! sends, waits or reads a clock; wall time is an argument.
 
+mod clock_text;
 mod json;
 pub mod openai;
+mod signal;
 pub mod sse;
 mod text;
 
+pub use signal::{retry_hint, signals};
 pub use text::TextTally;

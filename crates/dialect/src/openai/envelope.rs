@@ -8,6 +8,7 @@
 use bytes::Bytes;
 use serde::de::IgnoredAny;
 
+use super::messages::Messages;
 use super::request_error::{RequestError, twice, wrong};
 use crate::TextTally;
 use crate::json::{self, Span};
@@ -86,19 +87,21 @@ impl Envelope {
     pub fn decode(body: &Bytes) -> Result<Self, RequestError> {
         let root = checked_object(body)?;
         let members = RootMembers::find(body, &root)?;
+        let model = model(body, members.model.as_ref())?;
+        let messages = Messages::read(body, members.messages.as_ref())?;
         let mut envelope = Self {
-            model: model(body, members.model.as_ref())?,
+            model,
             stream: flag(body, "stream", members.stream.as_ref())?,
             usage_wanted: false,
             output_cap: None,
             choices: count(body, "n", members.n.as_ref(), 1..=CHOICES_MAX)?.unwrap_or(1),
             best_of: count(body, "best_of", members.best_of.as_ref(), 1..=CHOICES_MAX)?
                 .unwrap_or(1),
-            messages: 0,
-            text: TextTally::default(),
-            images: 0,
-            audios: 0,
-            files: 0,
+            messages: messages.count,
+            text: messages.text,
+            images: messages.images,
+            audios: messages.audios,
+            files: messages.files,
             tools_bytes: length(members.tools.as_ref()) + length(members.functions.as_ref()),
             response_format_bytes: length(members.response_format.as_ref()),
             body: body.clone(),
@@ -110,7 +113,6 @@ impl Envelope {
         };
         envelope.read_output_caps(members.max_tokens, members.max_completion_tokens)?;
         envelope.read_stream_options(members.stream_options)?;
-        envelope.read_messages(members.messages.as_ref())?;
         Ok(envelope)
     }
 
@@ -216,7 +218,7 @@ impl RootMembers {
 
 /// The body's object, after the whole body was found to be JSON in UTF-8.
 fn checked_object(body: &[u8]) -> Result<Span, RequestError> {
-    let text = std::str::from_utf8(body).map_err(|error| RequestError {
+    let text = simdutf8::compat::from_utf8(body).map_err(|error| RequestError {
         param: None,
         message: format!(
             "the body is not UTF-8: invalid byte at offset {}",

@@ -3,95 +3,126 @@
 //! Texts are tallied where they lie. What a part is follows from the member that it holds, not from its `type`, which may
 //! come after it.
 
-use super::Envelope;
 use super::request_error::{RequestError, wrong, wrong_at};
+use crate::TextTally;
 use crate::json::{self, Piece, Span};
+use crate::text::Gatherer;
 
-impl Envelope {
-    pub(super) fn read_messages(&mut self, messages: Option<&Span>) -> Result<(), RequestError> {
-        let body = self.body.clone();
-        let Some(messages) = messages else {
+/// What the messages hold.
+pub(super) struct Messages {
+    pub(super) count: u64,
+    pub(super) text: TextTally,
+    pub(super) images: u64,
+    pub(super) audios: u64,
+    pub(super) files: u64,
+}
+
+impl Messages {
+    /// Reads the messages that `value` spans.
+    pub(super) fn read(body: &[u8], value: Option<&Span>) -> Result<Self, RequestError> {
+        let Some(value) = value else {
             return Err(RequestError::of(
                 "messages",
                 "`messages` is missing: name at least one message, like {\"role\": \"user\", \"content\": \"…\"}",
             ));
         };
-        if body[messages.start] != b'[' {
-            return Err(wrong("messages", "an array of messages", &body, messages));
+        if body[value.start] != b'[' {
+            return Err(wrong("messages", "an array of messages", body, value));
         }
-        for message in json::elements(&body, messages) {
-            if body[message.start] != b'{' {
-                let place = format!("messages[{}]", self.messages);
-                return Err(wrong_at("messages", &place, "an object", &body, &message));
-            }
-            self.read_message(&body, &message)?;
-            self.messages += 1;
+        let mut reader = Reader::new(body);
+        for message in json::elements(body, value) {
+            reader.message(&message)?;
         }
-        if self.messages == 0 {
-            return Err(RequestError::of(
-                "messages",
-                "`messages` is empty: name at least one message",
-            ));
+        if reader.messages == 0 {
+            let message = "`messages` is empty: name at least one message";
+            return Err(RequestError::of("messages", message));
         }
-        Ok(())
+        Ok(Self {
+            count: reader.messages,
+            text: reader.text.finish(),
+            images: reader.images,
+            audios: reader.audios,
+            files: reader.files,
+        })
+    }
+}
+
+struct Reader<'b> {
+    body: &'b [u8],
+    messages: u64,
+    text: Gatherer,
+    images: u64,
+    audios: u64,
+    files: u64,
+}
+
+impl<'b> Reader<'b> {
+    fn new(body: &'b [u8]) -> Self {
+        Self {
+            body,
+            messages: 0,
+            text: Gatherer::new(),
+            images: 0,
+            audios: 0,
+            files: 0,
+        }
     }
 
-    fn read_message(&mut self, body: &[u8], message: &Span) -> Result<(), RequestError> {
+    fn message(&mut self, message: &Span) -> Result<(), RequestError> {
+        let body = self.body;
+        if body[message.start] != b'{' {
+            return Err(self.wrong("", "an object", message));
+        }
         for member in json::members(body, message) {
             match &*member.name(body) {
-                b"content" => self.read_content(body, &member.value)?,
-                b"role" => self.read_text(body, &member.value, "role")?,
-                b"name" => self.read_text(body, &member.value, "name")?,
-                b"refusal" => self.read_text(body, &member.value, "refusal")?,
+                b"content" => self.content(&member.value)?,
+                b"role" => self.string(&member.value, ".role")?,
+                b"name" => self.string(&member.value, ".name")?,
+                b"refusal" => self.string(&member.value, ".refusal")?,
                 b"tool_calls" => {
                     for call in json::elements(body, &member.value) {
                         if let Some(function) = json::member(body, &call, "function") {
-                            self.tally_call(body, &function);
+                            self.call(&function);
                         }
                     }
                 }
-                b"function_call" => self.tally_call(body, &member.value),
+                b"function_call" => self.call(&member.value),
                 _ => {}
             }
         }
+        self.messages += 1;
         Ok(())
     }
 
-    fn read_content(&mut self, body: &[u8], content: &Span) -> Result<(), RequestError> {
-        match body[content.start] {
-            b'"' => self.tally(body, content),
+    fn content(&mut self, content: &Span) -> Result<(), RequestError> {
+        match self.body[content.start] {
+            b'"' => self.tally(content),
             b'n' => {}
             b'[' => {
-                for (index, part) in json::elements(body, content).enumerate() {
-                    match body[part.start] {
-                        b'"' => self.tally(body, &part),
-                        b'{' => self.read_part(body, &part)?,
+                for (index, part) in json::elements(self.body, content).enumerate() {
+                    match self.body[part.start] {
+                        b'"' => self.tally(&part),
+                        b'{' => self.part(&part)?,
                         _ => {
-                            let place = format!("messages[{}].content[{index}]", self.messages);
-                            return Err(wrong_at("messages", &place, "an object", body, &part));
+                            return Err(self.wrong(
+                                &format!(".content[{index}]"),
+                                "an object",
+                                &part,
+                            ));
                         }
                     }
                 }
             }
-            _ => {
-                let place = format!("messages[{}].content", self.messages);
-                return Err(wrong_at(
-                    "messages",
-                    &place,
-                    "a string or an array of parts",
-                    body,
-                    content,
-                ));
-            }
+            _ => return Err(self.wrong(".content", "a string or an array of parts", content)),
         }
         Ok(())
     }
 
-    fn read_part(&mut self, body: &[u8], part: &Span) -> Result<(), RequestError> {
-        for member in json::members(body, part) {
-            match &*member.name(body) {
-                b"text" => self.read_text(body, &member.value, "content[].text")?,
-                b"refusal" => self.read_text(body, &member.value, "content[].refusal")?,
+    fn part(&mut self, part: &Span) -> Result<(), RequestError> {
+        for member in json::members(self.body, part) {
+            match &*member.name(self.body) {
+                b"text" => self.string(&member.value, ".content[].text")?,
+                b"refusal" => self.string(&member.value, ".content[].refusal")?,
                 b"image_url" => self.images += 1,
                 b"input_audio" => self.audios += 1,
                 b"file" => self.files += 1,
@@ -101,43 +132,45 @@ impl Envelope {
         Ok(())
     }
 
-    fn read_text(&mut self, body: &[u8], value: &Span, member: &str) -> Result<(), RequestError> {
-        match body[value.start] {
-            b'"' => self.tally(body, value),
-            b'n' => {}
-            _ => {
-                let place = format!("messages[{}].{member}", self.messages);
-                return Err(wrong_at("messages", &place, "a string", body, value));
+    /// A function that was called: its name and arguments are text.
+    fn call(&mut self, function: &Span) {
+        for member in json::members(self.body, function) {
+            if matches!(&*member.name(self.body), b"name" | b"arguments") {
+                self.tally(&member.value);
             }
+        }
+    }
+
+    fn string(&mut self, value: &Span, place: &str) -> Result<(), RequestError> {
+        match self.body[value.start] {
+            b'"' => self.tally(value),
+            b'n' => {}
+            _ => return Err(self.wrong(place, "a string", value)),
         }
         Ok(())
     }
 
-    fn tally_call(&mut self, body: &[u8], function: &Span) {
-        for member in json::members(body, function) {
-            if matches!(&*member.name(body), b"name" | b"arguments") {
-                self.tally(body, &member.value);
-            }
-        }
-    }
-
-    fn tally(&mut self, body: &[u8], literal: &Span) {
-        let mut before = b' ';
+    fn tally(&mut self, literal: &Span) {
         let mut buffer = [0; 4];
-        for piece in json::pieces(body, literal) {
-            let text = match piece {
+        for piece in json::pieces(self.body, literal) {
+            self.text.piece(match piece {
                 Piece::Plain(text) => text,
                 Piece::Escaped(character) => character.encode_utf8(&mut buffer).as_bytes(),
-            };
-            self.text.continue_after(before, text);
-            before = text.last().copied().unwrap_or(before);
+            });
         }
+        self.text.end_text();
+    }
+
+    fn wrong(&self, place: &str, expected: &str, value: &Span) -> RequestError {
+        let place = format!("messages[{}]{place}", self.messages);
+        wrong_at("messages", &place, expected, self.body, value)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::openai::Envelope;
     use bytes::Bytes;
 
     fn decode(body: &str) -> Result<Envelope, RequestError> {

@@ -125,10 +125,7 @@ impl Progress {
             self.done = true;
             return Seen::Plain;
         }
-        let Some(root) = json::root(data) else {
-            self.watch_name(provider, event, data, &(0..data.len()));
-            return Seen::Plain;
-        };
+        let root = json::root(data).unwrap_or_default();
         let mut usage = None;
         let mut has_choices = false;
         let mut has_error = false;
