@@ -5,11 +5,13 @@
 //! sends, waits or reads a clock; wall time is an argument.
 
 mod clock_text;
+mod estimate;
 mod json;
 pub mod openai;
 mod signal;
 pub mod sse;
 mod text;
 
+pub use estimate::{charge, text_tokens, tokens};
 pub use signal::{retry_hint, signals};
 pub use text::TextTally;
