@@ -1,8 +1,8 @@
 //! The places of a JSON text's members, without building any of them.
 //!
 //! Requests, stream events and error bodies pass through as bytes; we look at a few members and replace fewer. A tree would
-//! cost more than all the rest of the work, and a typed parse would not say where a value stands. So this walks: strings
-//! and nested values are skipped, and every answer is a span of the text.
+//! cost more than all the rest of the work, and a typed parse would not say where a value stands. So a cursor walks over
+//! the text once: it enters what matters, skips the rest, and every answer is a span of the text.
 //!
 //! It does not validate. On broken text it stops early and finds less; it never panics, recurses or loops.
 
@@ -11,79 +11,248 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2};
 
-/// Bytes of a string that are looked at one by one.
-const SHORT_STRING: usize = 16;
-
 /// Bytes of a text, from the first to behind the last.
 pub(crate) type Span = Range<usize>;
 
-/// A member of an object.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Member {
-    /// The key with its quotes.
-    pub(crate) key: Span,
-    /// The value, without white space around it.
-    pub(crate) value: Span,
-    key_escaped: bool,
-    /// Where the `{` or `,` before it stands.
+/// A place in a text: at a value, or behind one.
+///
+/// What is entered is walked to its end with [`next_key`](Self::next_key) or [`next_element`](Self::next_element); a value that
+/// nobody touched is skipped by the next step.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor<'t> {
+    text: &'t [u8],
+    at: usize,
+    /// Where the value begins that has not been touched yet; `usize::MAX` where there is none.
+    untouched_at: usize,
+    /// Where the bracket or comma stands that was passed last.
     opened_at: usize,
-    /// Where the `,` or `}` after it stands.
-    closed_at: usize,
 }
 
-impl Member {
+/// The key of a member.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Key {
+    /// With its quotes.
+    span: Span,
+    escaped: bool,
+    /// Where the `{` or `,` before it stands.
+    opened_at: usize,
+}
+
+impl<'t> Cursor<'t> {
+    /// At the value that `text` is.
+    pub(crate) fn new(text: &'t [u8]) -> Self {
+        Self::at(text, skip_space(text, 0))
+    }
+
+    /// At the value that begins at `at`.
+    pub(crate) const fn at(text: &'t [u8], at: usize) -> Self {
+        Self {
+            text,
+            at,
+            untouched_at: at,
+            opened_at: at,
+        }
+    }
+
+    pub(crate) const fn text(&self) -> &'t [u8] {
+        self.text
+    }
+
+    /// Where the value at hand begins.
+    pub(crate) const fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The first byte of the value at hand, 0 at the end of the text.
+    pub(crate) fn peek(&self) -> u8 {
+        self.text.get(self.at).copied().unwrap_or(0)
+    }
+
+    /// Enters the value at hand where it begins with `bracket`; else leaves it.
+    pub(crate) fn enter(&mut self, bracket: u8) -> bool {
+        let enters = self.peek() == bracket;
+        if enters {
+            self.opened_at = self.at;
+            self.at += 1;
+            self.untouched_at = NOWHERE;
+        }
+        enters
+    }
+
+    /// The next member of the object that was entered: its key, the cursor being at its value. `None` behind the object.
+    pub(crate) fn next_key(&mut self) -> Option<Key> {
+        if !self.next(b'}')? {
+            return None;
+        }
+        let opened_at = self.opened_at;
+        let Some((end, escaped)) = scan_string(self.text, self.at) else {
+            return self.broken();
+        };
+        let span = self.at..end;
+        let colon = skip_space(self.text, end);
+        if self.text.get(colon) != Some(&b':') {
+            return self.broken();
+        }
+        self.at = skip_space(self.text, colon + 1);
+        self.untouched_at = self.at;
+        Some(Key {
+            span,
+            escaped,
+            opened_at,
+        })
+    }
+
+    /// Whether there is another element of the array that was entered, the cursor then being at it, else behind the array.
+    pub(crate) fn next_element(&mut self) -> bool {
+        let more = self.next(b']') == Some(true);
+        if more {
+            self.untouched_at = self.at;
+        }
+        more
+    }
+
+    /// Skips the value at hand.
+    pub(crate) fn skip(&mut self) -> Option<Span> {
+        let start = self.at;
+        let Some(end) = skip_value(self.text, start) else {
+            return self.broken();
+        };
+        self.at = end;
+        self.untouched_at = NOWHERE;
+        Some(start..end)
+    }
+
+    /// Hands the stretches of the string at hand to `each`, and skips it. Where it is no string, nothing happens.
+    pub(crate) fn pieces(&mut self, mut each: impl FnMut(Piece<'t>)) {
+        if self.peek() != b'"' {
+            return;
+        }
+        self.untouched_at = NOWHERE;
+        self.at += 1;
+        while let Some(found) = memchr2(b'"', b'\\', &self.text[self.at..]) {
+            if found > 0 {
+                each(Piece::Plain(&self.text[self.at..self.at + found]));
+            }
+            self.at += found + 1;
+            if self.text[self.at - 1] == b'"' {
+                return;
+            }
+            if let Some(character) = self.escape() {
+                each(Piece::Escaped(character));
+            }
+        }
+        self.at = self.text.len();
+    }
+
+    /// Goes to the next key or element. `Some(false)` behind the closing bracket, `None` where the text is broken.
+    fn next(&mut self, closing: u8) -> Option<bool> {
+        if self.at == self.untouched_at {
+            self.skip()?;
+        }
+        self.at = skip_space(self.text, self.at);
+        if self.peek() == b',' {
+            self.opened_at = self.at;
+            self.at = skip_space(self.text, self.at + 1);
+        } else if self.peek() == closing {
+            self.at += 1;
+            self.untouched_at = NOWHERE;
+            return Some(false);
+        }
+        if self.at < self.text.len() {
+            Some(true)
+        } else {
+            self.broken()
+        }
+    }
+
+    /// Goes where nothing is found any more.
+    const fn broken<T>(&mut self) -> Option<T> {
+        self.at = self.text.len();
+        self.untouched_at = NOWHERE;
+        None
+    }
+
+    /// Reads what follows a backslash.
+    fn escape(&mut self) -> Option<char> {
+        let kind = *self.text.get(self.at)?;
+        self.at += 1;
+        Some(match kind {
+            b'n' => '\n',
+            b't' => '\t',
+            b'r' => '\r',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'u' => self.unicode(),
+            other => char::from(other),
+        })
+    }
+
+    /// Reads what follows `\u`, both halves where it is a pair.
+    fn unicode(&mut self) -> char {
+        let Some(unit) = hex4(self.text, self.at) else {
+            return char::REPLACEMENT_CHARACTER;
+        };
+        self.at += 4;
+        let is_high = (0xd800..0xdc00).contains(&unit);
+        if is_high
+            && self.text[self.at..].starts_with(b"\\u")
+            && let Some(low @ 0xdc00..0xe000) = hex4(self.text, self.at + 2)
+        {
+            self.at += 6;
+            let scalar = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+            return char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER);
+        }
+        char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER)
+    }
+}
+
+impl Key {
     /// The key, with escapes undone.
     pub(crate) fn name<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
-        let raw = &text[self.key.start + 1..self.key.end - 1];
-        if !self.key_escaped {
+        let raw = &text[self.span.start + 1..self.span.end - 1];
+        if !self.escaped {
             return Cow::Borrowed(raw);
         }
-        match string(text, &self.key) {
+        match string(text, &self.span) {
             Some(name) => Cow::Owned(name.into_owned().into_bytes()),
             None => Cow::Borrowed(raw),
         }
     }
 
-    /// What has to go so that the object is as if the member had never been there.
-    pub(crate) fn removal(&self, text: &[u8]) -> Span {
+    /// What has to go, if the member's value is `value`, so that the object is as if the member had never been there.
+    pub(crate) fn removal(&self, text: &[u8], value: &Span) -> Span {
         if text[self.opened_at] == b',' {
-            return self.opened_at..self.value.end;
+            return self.opened_at..value.end;
         }
-        match text.get(self.closed_at) {
-            Some(b',') => self.key.start..skip_space(text, self.closed_at + 1),
-            _ => self.key.start..self.value.end,
+        let closed_at = skip_space(text, value.end);
+        match text.get(closed_at) {
+            Some(b',') => self.span.start..skip_space(text, closed_at + 1),
+            _ => self.span.start..value.end,
         }
     }
 }
 
-/// The members of the object that `value` spans, in order; none where it is no object.
-pub(crate) fn members<'t>(text: &'t [u8], value: &Span) -> Members<'t> {
-    Members {
-        text,
-        next: enter(text, value, b'{'),
+/// A stretch of a string.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Piece<'t> {
+    /// As it stands in the text.
+    Plain(&'t [u8]),
+    /// What an escape stands for; half of a surrogate pair alone becomes the replacement character.
+    Escaped(char),
+}
+
+/// The value of the last member called `name` of the object that begins at `at`.
+pub(crate) fn member(text: &[u8], at: usize, name: &str) -> Option<Span> {
+    let mut cursor = Cursor::at(text, at);
+    let mut found = None;
+    if cursor.enter(b'{') {
+        while let Some(key) = cursor.next_key() {
+            if *key.name(text) == *name.as_bytes() {
+                found = cursor.skip();
+            }
+        }
     }
-}
-
-/// The elements of the array that `value` spans, in order; none where it is no array.
-pub(crate) fn elements<'t>(text: &'t [u8], value: &Span) -> Elements<'t> {
-    Elements {
-        text,
-        next: enter(text, value, b'['),
-    }
-}
-
-/// The span of the one value that `text` is, taken on trust to its end; `None` where nothing begins.
-pub(crate) fn root(text: &[u8]) -> Option<Span> {
-    let start = skip_space(text, 0);
-    (start < text.len()).then_some(start..text.len())
-}
-
-/// The value of the last member called `name` of the object that `value` spans.
-pub(crate) fn member(text: &[u8], value: &Span, name: &str) -> Option<Span> {
-    let found = members(text, value)
-        .filter(|member| *member.name(text) == *name.as_bytes())
-        .last();
-    found.map(|member| member.value)
+    found
 }
 
 pub(crate) fn is_null(text: &[u8], value: &Span) -> bool {
@@ -109,143 +278,17 @@ pub(crate) fn string<'t>(text: &'t [u8], value: &Span) -> Option<Cow<'t, str>> {
     serde_json::from_slice(raw).ok().map(Cow::Owned)
 }
 
-/// A stretch of a string.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Piece<'t> {
-    /// As it stands in the text.
-    Plain(&'t [u8]),
-    /// What an escape stands for; half of a surrogate pair alone becomes the replacement character.
-    Escaped(char),
-}
+/// No place in a text.
+const NOWHERE: usize = usize::MAX;
+/// Bytes of a string that are looked at one by one.
+const SHORT_STRING: usize = 16;
 
-/// The stretches of the string that `value` spans; none where it is no string.
-pub(crate) fn pieces<'t>(text: &'t [u8], value: &Span) -> Pieces<'t> {
-    let raw = &text[value.clone()];
-    let inner = raw
-        .strip_prefix(b"\"")
-        .and_then(|raw| raw.strip_suffix(b"\""));
-    Pieces {
-        rest: inner.unwrap_or_default(),
-    }
-}
-
-pub(crate) struct Members<'t> {
-    text: &'t [u8],
-    next: Option<usize>,
-}
-
-impl Iterator for Members<'_> {
-    type Item = Member;
-
-    fn next(&mut self) -> Option<Member> {
-        let opened_at = self.next.take()?;
-        let text = self.text;
-        let key_start = skip_space(text, opened_at + 1);
-        let (key_end, key_escaped) = scan_string(text, key_start)?;
-        let colon = skip_space(text, key_end);
-        if text.get(colon) != Some(&b':') {
-            return None;
-        }
-        let start = skip_space(text, colon + 1);
-        let end = skip_value(text, start)?;
-        let closed_at = skip_space(text, end);
-        if text.get(closed_at) == Some(&b',') {
-            self.next = Some(closed_at);
-        }
-        Some(Member {
-            key: key_start..key_end,
-            key_escaped,
-            value: start..end,
-            opened_at,
-            closed_at,
-        })
-    }
-}
-
-pub(crate) struct Elements<'t> {
-    text: &'t [u8],
-    next: Option<usize>,
-}
-
-impl Iterator for Elements<'_> {
-    type Item = Span;
-
-    fn next(&mut self) -> Option<Span> {
-        let start = skip_space(self.text, self.next.take()? + 1);
-        let end = skip_value(self.text, start)?;
-        let closed_at = skip_space(self.text, end);
-        if self.text.get(closed_at) == Some(&b',') {
-            self.next = Some(closed_at);
-        }
-        Some(start..end)
-    }
-}
-
-pub(crate) struct Pieces<'t> {
-    rest: &'t [u8],
-}
-
-impl<'t> Iterator for Pieces<'t> {
-    type Item = Piece<'t>;
-
-    fn next(&mut self) -> Option<Piece<'t>> {
-        let (first, after) = self.rest.split_first()?;
-        if *first != b'\\' {
-            let end = memchr(b'\\', self.rest).unwrap_or(self.rest.len());
-            let (plain, rest) = self.rest.split_at(end);
-            self.rest = rest;
-            return Some(Piece::Plain(plain));
-        }
-        let (kind, rest) = after.split_first()?;
-        self.rest = rest;
-        Some(Piece::Escaped(match kind {
-            b'n' => '\n',
-            b't' => '\t',
-            b'r' => '\r',
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'u' => self.unicode(),
-            other => char::from(*other),
-        }))
-    }
-}
-
-impl Pieces<'_> {
-    /// Reads what follows `\u`, both halves where it is a pair.
-    fn unicode(&mut self) -> char {
-        let Some((unit, rest)) = hex4(self.rest) else {
-            self.rest = &[];
-            return char::REPLACEMENT_CHARACTER;
-        };
-        self.rest = rest;
-        if !(0xd800..0xdc00).contains(&unit) {
-            return char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER);
-        }
-        match rest.strip_prefix(b"\\u").and_then(hex4) {
-            Some((low @ 0xdc00..0xe000, rest)) => {
-                self.rest = rest;
-                let scalar = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-                char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER)
-            }
-            _ => char::REPLACEMENT_CHARACTER,
-        }
-    }
-}
-
-fn hex4(text: &[u8]) -> Option<(u32, &[u8])> {
-    let (digits, rest) = text.split_at_checked(4)?;
+fn hex4(text: &[u8], at: usize) -> Option<u32> {
     let mut unit = 0;
-    for digit in digits {
+    for digit in text.get(at..at + 4)? {
         unit = unit * 16 + char::from(*digit).to_digit(16)?;
     }
-    Some((unit, rest))
-}
-
-/// The place of the opening bracket, where there is one with something in it.
-fn enter(text: &[u8], value: &Span, bracket: u8) -> Option<usize> {
-    let opens = text.get(value.start) == Some(&bracket);
-    let inside = text.get(skip_space(text, value.start + 1));
-    (opens && !matches!(inside, Some(b'}' | b']') | None)).then_some(value.start)
+    Some(unit)
 }
 
 fn skip_space(text: &[u8], mut at: usize) -> usize {
@@ -326,17 +369,16 @@ mod tests {
 
     fn listed(text: &str) -> Vec<(String, &str)> {
         let bytes = text.as_bytes();
-        let Some(root) = root(bytes) else {
-            return Vec::new();
-        };
-        members(bytes, &root)
-            .map(|m| {
-                (
-                    String::from_utf8_lossy(&m.name(bytes)).into_owned(),
-                    &text[m.value],
-                )
-            })
-            .collect()
+        let mut cursor = Cursor::new(bytes);
+        let mut found = Vec::new();
+        if cursor.enter(b'{') {
+            while let Some(key) = cursor.next_key() {
+                let Some(value) = cursor.skip() else { break };
+                let name = String::from_utf8_lossy(&key.name(bytes)).into_owned();
+                found.push((name, &text[value]));
+            }
+        }
+        found
     }
 
     fn entry<'t>(name: &str, value: &'t str) -> (String, &'t str) {
@@ -358,16 +400,72 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_touched_is_skipped() {
+        let text = br#"{"a":{"x":[1,"]"]},"b":[[7],{"y":"}"},8],"c":3}"#;
+        let mut cursor = Cursor::new(text);
+        assert!(cursor.enter(b'{'));
+        assert_eq!(
+            cursor.next_key().map(|key| key.name(text).into_owned()),
+            Some(b"a".to_vec())
+        );
+        assert!(!cursor.enter(b'['));
+        assert_eq!(
+            cursor.next_key().map(|key| key.name(text).into_owned()),
+            Some(b"b".to_vec())
+        );
+        assert!(cursor.enter(b'['));
+        let mut elements = Vec::new();
+        while cursor.next_element() {
+            elements.push(cursor.peek());
+        }
+        assert_eq!(elements, b"[{8");
+        assert_eq!(
+            cursor.next_key().map(|key| key.name(text).into_owned()),
+            Some(b"c".to_vec())
+        );
+        assert_eq!(cursor.next_key(), None);
+        assert_eq!(cursor.position(), text.len());
+    }
+
+    /// Enters everything, to any depth, and takes every string apart.
+    fn walk_all(cursor: &mut Cursor<'_>, text: &[u8]) {
+        let mut opened = Vec::new();
+        loop {
+            let bracket = cursor.peek();
+            if matches!(bracket, b'{' | b'[') && cursor.enter(bracket) {
+                opened.push(bracket);
+            } else if bracket == b'"' {
+                cursor.pieces(|_| ());
+            } else {
+                cursor.skip();
+            }
+            loop {
+                let Some(bracket) = opened.last() else { return };
+                let more = if *bracket == b'[' {
+                    cursor.next_element()
+                } else {
+                    cursor
+                        .next_key()
+                        .is_some_and(|key| key.removal(text, &(0..0)).start <= text.len())
+                };
+                if more {
+                    break;
+                }
+                opened.pop();
+            }
+        }
+    }
+
+    #[test]
     fn broken_text_yields_less_and_never_panics() {
-        let text = r#"{"a":{"b":[1,"é\u00e9"]},"c":"d","e":-1.5e3}"#;
+        let text = br#"{"a":{"b":[1,"\u00e9\ud83d\ude00"]},"c":"d\"","e":-1.5e3,"f":[],"g":{}}"#;
         for end in 0..text.len() {
-            let cut = &text.as_bytes()[..end];
-            let span = 0..end;
-            for member in members(cut, &span) {
-                assert!(member.value.end <= end);
-                elements(cut, &member.value).for_each(drop);
-                pieces(cut, &member.value).for_each(drop);
-                assert!(member.removal(cut).end <= end);
+            let cut = &text[..end];
+            walk_all(&mut Cursor::new(cut), cut);
+            for at in 0..end {
+                let mut spoilt = text.to_vec();
+                spoilt[at] = b"{}[],:\"\\x"[(at + end) % 9];
+                walk_all(&mut Cursor::new(&spoilt), &spoilt);
             }
         }
         for text in [
@@ -388,7 +486,7 @@ mod tests {
     #[test]
     fn nesting_costs_no_stack() {
         let text = format!("{}{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
-        assert_eq!(skip_value(text.as_bytes(), 0), Some(2_000_000));
+        assert_eq!(Cursor::new(text.as_bytes()).skip(), Some(0..2_000_000));
     }
 
     #[test]
@@ -403,12 +501,17 @@ mod tests {
         ];
         for (text, expected) in cases {
             let bytes = text.as_bytes();
-            let mut found = members(bytes, &(0..bytes.len()));
-            let found = found
-                .find(|m| *m.name(bytes) == *b"u")
-                .expect("it is there");
+            let mut cursor = Cursor::new(bytes);
+            assert!(cursor.enter(b'{'));
+            let key = loop {
+                let key = cursor.next_key().expect("it is there");
+                if *key.name(bytes) == *b"u" {
+                    break key;
+                }
+            };
+            let value = cursor.skip().expect("a value");
             let mut left = text.to_owned();
-            left.replace_range(found.removal(bytes), "");
+            left.replace_range(key.removal(bytes, &value), "");
             assert_eq!(left, expected);
         }
     }
@@ -416,7 +519,9 @@ mod tests {
     #[test]
     fn escapes_are_undone_piece_by_piece() {
         let text = br#""a\n\u00e9\ud83d\ude00\ud83dz\"\/""#;
-        let found: Vec<_> = pieces(text, &(0..text.len())).collect();
+        let mut found = Vec::new();
+        let mut cursor = Cursor::new(text);
+        cursor.pieces(|piece| found.push(piece));
         let expected = [
             Piece::Plain(b"a"),
             Piece::Escaped('\n'),
@@ -428,6 +533,7 @@ mod tests {
             Piece::Escaped('/'),
         ];
         assert_eq!(found, expected);
+        assert_eq!(cursor.position(), text.len());
     }
 
     #[test]

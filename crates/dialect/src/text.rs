@@ -177,7 +177,7 @@ const BREAK: u8 = 0;
 /// Bytes that are gathered before they are counted.
 const GATHERED_MAX: usize = 2_048;
 /// Bytes that are counted at once.
-const LANES: usize = 32;
+const LANES: usize = 16;
 
 #[inline]
 fn count_ascii(previous: &[u8; LANES], current: &[u8; LANES], counts: &mut [[u8; LANES]; 7]) {

@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use super::messages::Messages;
 use super::request_error::{RequestError, twice, wrong};
 use crate::TextTally;
-use crate::json::{self, Span};
+use crate::json::{self, Cursor, Span};
 
 /// The largest output maximum that is believed.
 const OUTPUT_CAP_MAX: u64 = 1 << 31;
@@ -86,9 +86,9 @@ impl Envelope {
     /// ```
     pub fn decode(body: &Bytes) -> Result<Self, RequestError> {
         let root = checked_object(body)?;
-        let members = RootMembers::find(body, &root)?;
+        let members = RootMembers::find(root.clone())?;
         let model = model(body, members.model.as_ref())?;
-        let messages = Messages::read(body, members.messages.as_ref())?;
+        let messages = members.messages.ok_or_else(Messages::missing)?;
         let mut envelope = Self {
             model,
             stream: flag(body, "stream", members.stream.as_ref())?,
@@ -106,7 +106,7 @@ impl Envelope {
             response_format_bytes: length(members.response_format.as_ref()),
             body: body.clone(),
             places: Places {
-                body_start: root.start + 1,
+                body_start: root.position() + 1,
                 model: members.model.unwrap_or_default(),
                 ..Places::default()
             },
@@ -144,19 +144,22 @@ impl Envelope {
         let Some(options) = options else {
             return Ok(());
         };
-        if !json::is_null(&self.body, &options) && self.body[options.start] != b'{' {
-            return Err(wrong("stream_options", "an object", &self.body, &options));
+        let body = self.body.clone();
+        let mut cursor = Cursor::at(&body, options.start);
+        if !cursor.enter(b'{') && cursor.peek() != b'n' {
+            return Err(wrong("stream_options", "an object", &cursor));
         }
-        for member in json::members(&self.body, &options) {
-            if *member.name(&self.body) != *b"include_usage" {
+        while let Some(key) = cursor.next_key() {
+            if *key.name(&body) != *b"include_usage" {
                 continue;
             }
             if self.places.include_usage.is_some() {
                 return Err(twice("stream_options"));
             }
-            let value = Some(&member.value).filter(|value| !json::is_null(&self.body, value));
-            self.usage_wanted = flag(&self.body, "stream_options.include_usage", value)?;
-            self.places.include_usage = Some(member.value);
+            self.places.include_usage = cursor.skip();
+            let value = self.places.include_usage.as_ref();
+            let value = value.filter(|value| !json::is_null(&body, value));
+            self.usage_wanted = flag(&body, "stream_options.include_usage", value)?;
         }
         self.places.stream_options = Some(options);
         Ok(())
@@ -167,7 +170,7 @@ impl Envelope {
 #[derive(Default)]
 struct RootMembers {
     model: Option<Span>,
-    messages: Option<Span>,
+    messages: Option<Messages>,
     stream: Option<Span>,
     stream_options: Option<Span>,
     max_tokens: Option<Span>,
@@ -181,13 +184,16 @@ struct RootMembers {
 
 impl RootMembers {
     /// A null is dropped here, except where a rewrite must know its place.
-    fn find(body: &[u8], root: &Span) -> Result<Self, RequestError> {
+    fn find(mut cursor: Cursor<'_>) -> Result<Self, RequestError> {
         let mut found = Self::default();
         let mut seen = [false; 11];
-        for member in json::members(body, root) {
-            let (index, name, place) = match &*member.name(body) {
-                b"model" => (0, "model", &mut found.model),
-                b"messages" => (1, "messages", &mut found.messages),
+        let body = cursor.text();
+        cursor.enter(b'{');
+        while let Some(key) = cursor.next_key() {
+            let mut messages = None;
+            let (index, name, place) = match &*key.name(body) {
+                b"messages" => (0, "messages", &mut messages),
+                b"model" => (1, "model", &mut found.model),
                 b"stream" => (2, "stream", &mut found.stream),
                 b"stream_options" => (3, "stream_options", &mut found.stream_options),
                 b"max_tokens" => (4, "max_tokens", &mut found.max_tokens),
@@ -204,12 +210,18 @@ impl RootMembers {
             if std::mem::replace(&mut seen[index], true) {
                 return Err(twice(name));
             }
+            let is_null = cursor.peek() == b'n';
             let replaceable = matches!(
                 name,
                 "stream_options" | "max_tokens" | "max_completion_tokens"
             );
-            if replaceable || !json::is_null(body, &member.value) {
-                *place = Some(member.value);
+            if is_null && !replaceable {
+                continue;
+            }
+            if name == "messages" {
+                found.messages = Some(Messages::read(&mut cursor)?);
+            } else {
+                *place = cursor.skip();
             }
         }
         Ok(found)
@@ -217,7 +229,7 @@ impl RootMembers {
 }
 
 /// The body's object, after the whole body was found to be JSON in UTF-8.
-fn checked_object(body: &[u8]) -> Result<Span, RequestError> {
+fn checked_object(body: &[u8]) -> Result<Cursor<'_>, RequestError> {
     let text = simdutf8::compat::from_utf8(body).map_err(|error| RequestError {
         param: None,
         message: format!(
@@ -229,8 +241,8 @@ fn checked_object(body: &[u8]) -> Result<Span, RequestError> {
         param: None,
         message: format!("the body is not valid JSON: {error}"),
     })?;
-    let root = json::root(body).unwrap_or_default();
-    if body.get(root.start) == Some(&b'{') {
+    let root = Cursor::new(body);
+    if root.peek() == b'{' {
         Ok(root)
     } else {
         Err(RequestError {
@@ -248,7 +260,7 @@ fn model(body: &[u8], value: Option<&Span>) -> Result<String, RequestError> {
         ));
     };
     if body[value.start] != b'"' {
-        return Err(wrong("model", "a string", body, value));
+        return Err(wrong("model", "a string", &Cursor::at(body, value.start)));
     }
     match json::string(body, value) {
         Some(name) if name.is_empty() => Err(RequestError::of(
@@ -272,7 +284,11 @@ fn flag(body: &[u8], param: &'static str, value: Option<&Span>) -> Result<bool, 
     match &body[value.clone()] {
         b"true" => Ok(true),
         b"false" => Ok(false),
-        _ => Err(wrong(param, "true or false", body, value)),
+        _ => Err(wrong(
+            param,
+            "true or false",
+            &Cursor::at(body, value.start),
+        )),
     }
 }
 
@@ -289,7 +305,7 @@ fn count(
         Some(number) => Ok(Some(number)),
         None => {
             let expected = format!("a whole number from {} to {}", range.start(), range.end());
-            Err(wrong(param, &expected, body, value))
+            Err(wrong(param, &expected, &Cursor::at(body, value.start)))
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::request_error::{RequestError, wrong, wrong_at};
 use crate::TextTally;
-use crate::json::{self, Piece, Span};
+use crate::json::{Cursor, Piece};
 use crate::text::Gatherer;
 
 /// What the messages hold.
@@ -18,20 +18,14 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// Reads the messages that `value` spans.
-    pub(super) fn read(body: &[u8], value: Option<&Span>) -> Result<Self, RequestError> {
-        let Some(value) = value else {
-            return Err(RequestError::of(
-                "messages",
-                "`messages` is missing: name at least one message, like {\"role\": \"user\", \"content\": \"…\"}",
-            ));
-        };
-        if body[value.start] != b'[' {
-            return Err(wrong("messages", "an array of messages", body, value));
+    /// Reads the messages at hand.
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, RequestError> {
+        let mut reader = Reader::new();
+        if !cursor.enter(b'[') {
+            return Err(wrong("messages", "an array of messages", cursor));
         }
-        let mut reader = Reader::new(body);
-        for message in json::elements(body, value) {
-            reader.message(&message)?;
+        while cursor.next_element() {
+            reader.message(cursor)?;
         }
         if reader.messages == 0 {
             let message = "`messages` is empty: name at least one message";
@@ -45,10 +39,16 @@ impl Messages {
             files: reader.files,
         })
     }
+
+    pub(super) fn missing() -> RequestError {
+        RequestError::of(
+            "messages",
+            "`messages` is missing: name at least one message, like {\"role\": \"user\", \"content\": \"…\"}",
+        )
+    }
 }
 
-struct Reader<'b> {
-    body: &'b [u8],
+struct Reader {
     messages: u64,
     text: Gatherer,
     images: u64,
@@ -56,10 +56,9 @@ struct Reader<'b> {
     files: u64,
 }
 
-impl<'b> Reader<'b> {
-    fn new(body: &'b [u8]) -> Self {
+impl Reader {
+    fn new() -> Self {
         Self {
-            body,
             messages: 0,
             text: Gatherer::new(),
             images: 0,
@@ -68,25 +67,22 @@ impl<'b> Reader<'b> {
         }
     }
 
-    fn message(&mut self, message: &Span) -> Result<(), RequestError> {
-        let body = self.body;
-        if body[message.start] != b'{' {
-            return Err(self.wrong("", "an object", message));
+    fn message(&mut self, cursor: &mut Cursor<'_>) -> Result<(), RequestError> {
+        if !cursor.enter(b'{') {
+            return Err(self.wrong("", "an object", cursor));
         }
-        for member in json::members(body, message) {
-            match &*member.name(body) {
-                b"content" => self.content(&member.value)?,
-                b"role" => self.string(&member.value, ".role")?,
-                b"name" => self.string(&member.value, ".name")?,
-                b"refusal" => self.string(&member.value, ".refusal")?,
-                b"tool_calls" => {
-                    for call in json::elements(body, &member.value) {
-                        if let Some(function) = json::member(body, &call, "function") {
-                            self.call(&function);
-                        }
+        while let Some(key) = cursor.next_key() {
+            match &*key.name(cursor.text()) {
+                b"content" => self.content(cursor)?,
+                b"role" => self.string(cursor, ".role")?,
+                b"name" => self.string(cursor, ".name")?,
+                b"refusal" => self.string(cursor, ".refusal")?,
+                b"tool_calls" if cursor.enter(b'[') => {
+                    while cursor.next_element() {
+                        self.tool_call(cursor);
                     }
                 }
-                b"function_call" => self.call(&member.value),
+                b"function_call" => self.call(cursor),
                 _ => {}
             }
         }
@@ -94,35 +90,36 @@ impl<'b> Reader<'b> {
         Ok(())
     }
 
-    fn content(&mut self, content: &Span) -> Result<(), RequestError> {
-        match self.body[content.start] {
-            b'"' => self.tally(content),
+    fn content(&mut self, cursor: &mut Cursor<'_>) -> Result<(), RequestError> {
+        match cursor.peek() {
+            b'"' => self.tally(cursor),
             b'n' => {}
-            b'[' => {
-                for (index, part) in json::elements(self.body, content).enumerate() {
-                    match self.body[part.start] {
-                        b'"' => self.tally(&part),
-                        b'{' => self.part(&part)?,
-                        _ => {
-                            return Err(self.wrong(
-                                &format!(".content[{index}]"),
-                                "an object",
-                                &part,
-                            ));
-                        }
-                    }
-                }
-            }
-            _ => return Err(self.wrong(".content", "a string or an array of parts", content)),
+            b'[' => self.parts(cursor)?,
+            _ => return Err(self.wrong(".content", "a string or an array of parts", cursor)),
         }
         Ok(())
     }
 
-    fn part(&mut self, part: &Span) -> Result<(), RequestError> {
-        for member in json::members(self.body, part) {
-            match &*member.name(self.body) {
-                b"text" => self.string(&member.value, ".content[].text")?,
-                b"refusal" => self.string(&member.value, ".content[].refusal")?,
+    fn parts(&mut self, cursor: &mut Cursor<'_>) -> Result<(), RequestError> {
+        let mut index = 0;
+        cursor.enter(b'[');
+        while cursor.next_element() {
+            match cursor.peek() {
+                b'"' => self.tally(cursor),
+                b'{' => self.part(cursor)?,
+                _ => return Err(self.wrong(&format!(".content[{index}]"), "an object", cursor)),
+            }
+            index += 1;
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, cursor: &mut Cursor<'_>) -> Result<(), RequestError> {
+        cursor.enter(b'{');
+        while let Some(key) = cursor.next_key() {
+            match &*key.name(cursor.text()) {
+                b"text" => self.string(cursor, ".content[].text")?,
+                b"refusal" => self.string(cursor, ".content[].refusal")?,
                 b"image_url" => self.images += 1,
                 b"input_audio" => self.audios += 1,
                 b"file" => self.files += 1,
@@ -132,38 +129,50 @@ impl<'b> Reader<'b> {
         Ok(())
     }
 
-    /// A function that was called: its name and arguments are text.
-    fn call(&mut self, function: &Span) {
-        for member in json::members(self.body, function) {
-            if matches!(&*member.name(self.body), b"name" | b"arguments") {
-                self.tally(&member.value);
+    fn tool_call(&mut self, cursor: &mut Cursor<'_>) {
+        if cursor.enter(b'{') {
+            while let Some(key) = cursor.next_key() {
+                if *key.name(cursor.text()) == *b"function" {
+                    self.call(cursor);
+                }
             }
         }
     }
 
-    fn string(&mut self, value: &Span, place: &str) -> Result<(), RequestError> {
-        match self.body[value.start] {
-            b'"' => self.tally(value),
+    /// A function that was called: its name and arguments are text.
+    fn call(&mut self, cursor: &mut Cursor<'_>) {
+        if cursor.enter(b'{') {
+            while let Some(key) = cursor.next_key() {
+                if matches!(&*key.name(cursor.text()), b"name" | b"arguments") {
+                    self.tally(cursor);
+                }
+            }
+        }
+    }
+
+    fn string(&mut self, cursor: &mut Cursor<'_>, place: &str) -> Result<(), RequestError> {
+        match cursor.peek() {
+            b'"' => self.tally(cursor),
             b'n' => {}
-            _ => return Err(self.wrong(place, "a string", value)),
+            _ => return Err(self.wrong(place, "a string", cursor)),
         }
         Ok(())
     }
 
-    fn tally(&mut self, literal: &Span) {
-        let mut buffer = [0; 4];
-        for piece in json::pieces(self.body, literal) {
-            self.text.piece(match piece {
-                Piece::Plain(text) => text,
-                Piece::Escaped(character) => character.encode_utf8(&mut buffer).as_bytes(),
-            });
-        }
+    fn tally(&mut self, cursor: &mut Cursor<'_>) {
+        cursor.pieces(|piece| match piece {
+            Piece::Plain(text) => self.text.piece(text),
+            Piece::Escaped(character) => {
+                self.text
+                    .piece(character.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        });
         self.text.end_text();
     }
 
-    fn wrong(&self, place: &str, expected: &str, value: &Span) -> RequestError {
+    fn wrong(&self, place: &str, expected: &str, cursor: &Cursor<'_>) -> RequestError {
         let place = format!("messages[{}]{place}", self.messages);
-        wrong_at("messages", &place, expected, self.body, value)
+        wrong_at("messages", &place, expected, cursor)
     }
 }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use bytes::{Bytes, BytesMut};
 
 use super::Envelope;
-use crate::json::{self, Span};
+use crate::json::{self, Cursor, Span};
 
 /// What is to be different upstream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -80,7 +80,8 @@ impl Envelope {
             },
             (None, Some(options)) => {
                 let inside = options.start + 1;
-                let alone = json::members(&self.body, options).next().is_none();
+                let mut cursor = Cursor::at(&self.body, options.start);
+                let alone = cursor.enter(b'{') && cursor.next_key().is_none();
                 let text = if alone {
                     r#""include_usage":true"#
                 } else {
