@@ -4,7 +4,8 @@ use std::time::Duration;
 
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
-/// A duration as Go prints it: `6m0s`, `7.66s`, `12ms`, `1h2m`. A sign, a missing unit and an unknown one are refused.
+/// A duration as Go prints it: `6m0s`, `7.66s`, `12ms`, `1h2m`. A sign, a missing unit and an
+/// unknown one are refused.
 pub(crate) fn go_duration(text: &str) -> Option<Duration> {
     if text == "0" {
         return Some(Duration::ZERO);
@@ -38,7 +39,8 @@ pub(crate) fn seconds(text: &str) -> Option<Duration> {
     scaled(text, NANOS_PER_SECOND)
 }
 
-/// An instant like `2026-10-04T12:00:00.5Z` or with an offset like `+09:00`, as time after the Unix epoch.
+/// An instant like `2026-10-04T12:00:00.5Z` or with an offset like `+09:00`, as time after the Unix
+/// epoch.
 pub(crate) fn rfc3339(text: &str) -> Option<Duration> {
     let (date, time) = text.split_once(['T', 't', ' '])?;
     let mut date = date
@@ -75,7 +77,8 @@ fn offset_seconds(zone: &str) -> Option<i64> {
     (hours < 24 && minutes < 60).then_some(sign * i64::try_from(hours * 3_600 + minutes * 60).ok()?)
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar. The year is taken to begin in March, so that the leap day ends it.
+/// Days from 1970-01-01 to a date of the Gregorian calendar. The year is taken to begin in March,
+/// so that the leap day ends it.
 const fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 {
         (year, month - 3)

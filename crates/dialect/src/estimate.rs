@@ -1,8 +1,9 @@
 //! The two estimates of a request, which are never mixed.
 //!
-//! [`charge`] is what the provider's rule will take, by its own formula however crude: it must be as wrong as the provider is.
-//! [`tokens`] is the input that the model will really read: it should be right, for any script, since output budgets,
-//! context lengths and spend follow from it. Weights are whole 1,024ths of a token, so that two runs agree to the last digit.
+//! [`charge`] is what the provider's rule will take, by its own formula however crude: it must be
+//! as wrong as the provider is. [`tokens`] is the input that the model will really read: it should
+//! be right, for any script, since output budgets, context lengths and spend follow from it.
+//! Weights are whole 1,024ths of a token, so that two runs agree to the last digit.
 
 use sluicegate_catalog::{ChargeRule, RequestSize};
 use sluicegate_core::Amounts;
@@ -21,7 +22,8 @@ pub fn charge(rule: &ChargeRule, envelope: &Envelope) -> Amounts {
     })
 }
 
-/// The input tokens that the request is expected to use. Sound and files are left out, as nothing here tells their length.
+/// The input tokens that the request is expected to use. Sound and files are left out, as nothing
+/// here tells their length.
 ///
 /// ```
 /// use sluicegate_dialect::{openai::Envelope, tokens};
@@ -151,7 +153,8 @@ mod tests {
             (taken.of(Meter::Tokens), taken.of(Meter::Requests)),
             (100, 1)
         );
-        // user: 4 * 14 + 953, five syllables in a run: 5 * 710 + 236; 4,795 / 1,024 = 4.7, and 3 + 3.
+        // user: 4 * 14 + 953, five syllables in a run: 5 * 710 + 236; 4,795 / 1,024 = 4.7, and 3 +
+        // 3.
         assert_eq!(tokens(&envelope), 5 + 3 + 3);
     }
 

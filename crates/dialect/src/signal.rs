@@ -1,8 +1,9 @@
 //! What an answer's headers tell about the provider's limits, and how long it asks us to wait.
 //!
-//! Which headers there are and how they write time is the provider's row; headers of one name mean different things at
-//! different providers, so nothing is read that the row does not list. What cannot be right is dropped rather than passed
-//! on: a wrong signal would correct a ledger that was right.
+//! Which headers there are and how they write time is the provider's row; headers of one name mean
+//! different things at different providers, so nothing is read that the row does not list. What
+//! cannot be right is dropped rather than passed on: a wrong signal would correct a ledger that was
+//! right.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -23,11 +24,11 @@ const PERIODS: [Duration; 3] = [
 /// The longest wait that a hint can ask for.
 const HINT_MAX: Duration = Duration::from_secs(86_400);
 
-/// The state of `provider`'s limits as `headers` tell it at `wall`, at most one signal for a meter: where two limits on one
-/// meter are shown, the one with less left.
+/// The state of `provider`'s limits as `headers` tell it at `wall`, at most one signal for a meter:
+/// where two limits on one meter are shown, the one with less left.
 ///
-/// Absent, negative and unreadable values are `None`; a limit of which nothing can be read is left out. The period is told or
-/// inferred only where it comes near a minute, a day or 30 days.
+/// Absent, negative and unreadable values are `None`; a limit of which nothing can be read is left
+/// out. The period is told or inferred only where it comes near a minute, a day or 30 days.
 pub fn signals(provider: &Provider, headers: &HeaderMap, wall: WallTime) -> Vec<Signal> {
     let mut signals: Vec<Signal> = Vec::new();
     for row in &provider.signals {
@@ -46,9 +47,9 @@ pub fn signals(provider: &Provider, headers: &HeaderMap, wall: WallTime) -> Vec<
 
 /// How long the answer asks us to wait, at most a day.
 ///
-/// Read only on 429 and 5xx, since some providers send the header with successes. `retry-after-ms` comes before
-/// `retry-after`, which may be seconds, whole or not, or an HTTP date. What is zero, negative, past or unreadable asks for
-/// nothing.
+/// Read only on 429 and 5xx, since some providers send the header with successes. `retry-after-ms`
+/// comes before `retry-after`, which may be seconds, whole or not, or an HTTP date. What is zero,
+/// negative, past or unreadable asks for nothing.
 ///
 /// ```
 /// use std::time::Duration;
@@ -107,7 +108,8 @@ fn inferred_period(signal: &Signal) -> Option<Duration> {
     if reset_ms == 0 {
         return None;
     }
-    // Headers round to a millisecond or more, so small uses say little: one unit either way must not matter.
+    // Headers round to a millisecond or more, so small uses say little: one unit either way must
+    // not matter.
     let per_ms = reset_ms * u128::from(limit) / u128::from(used);
     let unit_ms = u128::from(limit).div_ceil(u128::from(used));
     PERIODS.into_iter().find(|per| {
@@ -116,7 +118,8 @@ fn inferred_period(signal: &Signal) -> Option<Duration> {
     })
 }
 
-/// A bare number's unit: the one in which it is the time that an even refill needs for what is used.
+/// A bare number's unit: the one in which it is the time that an even refill needs for what is
+/// used.
 fn of_unknown_unit(bare: u64, signal: &Signal) -> Option<Duration> {
     let Some((used, limit)) = used(signal) else {
         let whole = signal.limit.is_some() && signal.limit == signal.remaining;

@@ -1,10 +1,13 @@
 //! What a text is made of, as far as its number of tokens depends on it.
 //!
-//! A tokenizer would be right and cost a hundred times more than the rest of a request. Counting classes of bytes is near
-//! enough for an estimate that is settled later, and runs at memory speed: the loops work on fixed lanes of bytes, which the
-//! compiler turns into vector instructions, and short texts are gathered before they are counted. Scripts are told apart by the first byte of a character alone.
+//! A tokenizer would be right and cost a hundred times more than the rest of a request. Counting
+//! classes of bytes is near enough for an estimate that is settled later, and runs at memory speed:
+//! the loops work on fixed lanes of bytes, which the compiler turns into vector instructions, and
+//! short texts are gathered before they are counted. Scripts are told apart by the first byte of a
+//! character alone.
 
-/// Counts of what a text is made of. Texts are added one after another; a word never spans two of them.
+/// Counts of what a text is made of. Texts are added one after another; a word never spans two of
+/// them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TextTally {
     /// Bytes of UTF-8.

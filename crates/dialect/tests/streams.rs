@@ -1,7 +1,7 @@
 //! Recorded streams, with and without usage: what a client gets must be what it would have got.
 //!
-//! `NAME.usage.sse` is what the wire carries when usage is asked for, `NAME.plain.sse` when it is not. All tell the same
-//! answer, or the same tool call.
+//! `NAME.usage.sse` is what the wire carries when usage is asked for, `NAME.plain.sse` when it is
+//! not. All tell the same answer, or the same tool call.
 
 use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::provider;
@@ -99,7 +99,8 @@ fn the_answer_is_counted_and_its_usage_told() {
             progress.is_complete() && progress.finished && progress.done,
             "{name}"
         );
-        // Text: `수문`, `은 "usage":null`, ` 열렸다 🌊` and a line feed. Call: `gate`, `{"open":`, `true}`.
+        // Text: `수문`, `은 "usage":null`, ` 열렸다 🌊` and a line feed. Call: `gate`, `{"open":`,
+        // `true}`.
         let expected = if name == "tools" {
             (3, 17, 17)
         } else {

@@ -1,13 +1,15 @@
 //! What decisions need to know of a chat completion request; the rest stays bytes.
 //!
-//! The body is checked once for being JSON and then walked: the members that matter are read with the place where they
-//! stand, texts are tallied where they lie. No member is refused for being unknown, and none is dropped, since the body
-//! itself is what is sent on. Members that decide what is charged are strict, because a request that means one thing here and
-//! another upstream would be charged wrongly: written twice, they are refused.
+//! The body is checked once for being JSON and then walked: the members that matter are read with
+//! the place where they stand, texts are tallied where they lie. No member is refused for being
+//! unknown, and none is dropped, since the body itself is what is sent on. Members that decide what
+//! is charged are strict, because a request that means one thing here and another upstream would be
+//! charged wrongly: written twice, they are refused.
 
 use bytes::Bytes;
 use serde::de::IgnoredAny;
 
+use super::members::Members;
 use super::messages::Messages;
 use super::request_error::{RequestError, twice, wrong};
 use crate::TextTally;
@@ -29,7 +31,8 @@ pub struct Envelope {
     pub stream: bool,
     /// Whether the client asked for the usage of a stream.
     pub usage_wanted: bool,
-    /// The largest output allowed, in tokens: the larger of `max_tokens` and `max_completion_tokens`; `None` without both.
+    /// The largest output allowed, in tokens: the larger of `max_tokens` and
+    /// `max_completion_tokens`; `None` without both.
     pub output_cap: Option<u64>,
     /// Choices asked for (`n`), 1 where it does not say.
     pub choices: u64,
@@ -37,7 +40,8 @@ pub struct Envelope {
     pub best_of: u64,
     /// Number of messages.
     pub messages: u64,
-    /// Text of the messages: role and author names, content, refusals, tool calls and their results.
+    /// Text of the messages: role and author names, content, refusals, tool calls and their
+    /// results.
     pub text: TextTally,
     /// Images among the content.
     pub images: u64,
@@ -72,8 +76,8 @@ impl Envelope {
     /// `null` is the same as leaving a member out. Sizes are bytes after JSON escapes are undone.
     ///
     /// # Errors
-    /// [`RequestError`] where the body is no JSON object in UTF-8, `model` or `messages` are missing, or a member that is read
-    /// here has an impossible value or stands twice.
+    /// [`RequestError`] where the body is no JSON object in UTF-8, `model` or `messages` are
+    /// missing, or a member that is read here has an impossible value or stands twice.
     ///
     /// ```
     /// use sluicegate_dialect::openai::Envelope;
@@ -86,7 +90,7 @@ impl Envelope {
     /// ```
     pub fn decode(body: &Bytes) -> Result<Self, RequestError> {
         let root = checked_object(body)?;
-        let members = RootMembers::find(root.clone())?;
+        let members = Members::find(root.clone())?;
         let model = model(body, members.model.as_ref())?;
         let messages = members.messages.ok_or_else(Messages::missing)?;
         let mut envelope = Self {
@@ -163,68 +167,6 @@ impl Envelope {
         }
         self.places.stream_options = Some(options);
         Ok(())
-    }
-}
-
-/// The members of a request that are read, where they stand and are not null.
-#[derive(Default)]
-struct RootMembers {
-    model: Option<Span>,
-    messages: Option<Messages>,
-    stream: Option<Span>,
-    stream_options: Option<Span>,
-    max_tokens: Option<Span>,
-    max_completion_tokens: Option<Span>,
-    n: Option<Span>,
-    best_of: Option<Span>,
-    tools: Option<Span>,
-    functions: Option<Span>,
-    response_format: Option<Span>,
-}
-
-impl RootMembers {
-    /// A null is dropped here, except where a rewrite must know its place.
-    fn find(mut cursor: Cursor<'_>) -> Result<Self, RequestError> {
-        let mut found = Self::default();
-        let mut seen = [false; 11];
-        let body = cursor.text();
-        cursor.enter(b'{');
-        while let Some(key) = cursor.next_key() {
-            let mut messages = None;
-            let (index, name, place) = match &*key.name(body) {
-                b"messages" => (0, "messages", &mut messages),
-                b"model" => (1, "model", &mut found.model),
-                b"stream" => (2, "stream", &mut found.stream),
-                b"stream_options" => (3, "stream_options", &mut found.stream_options),
-                b"max_tokens" => (4, "max_tokens", &mut found.max_tokens),
-                b"max_completion_tokens" => {
-                    (5, "max_completion_tokens", &mut found.max_completion_tokens)
-                }
-                b"n" => (6, "n", &mut found.n),
-                b"best_of" => (7, "best_of", &mut found.best_of),
-                b"tools" => (8, "tools", &mut found.tools),
-                b"functions" => (9, "functions", &mut found.functions),
-                b"response_format" => (10, "response_format", &mut found.response_format),
-                _ => continue,
-            };
-            if std::mem::replace(&mut seen[index], true) {
-                return Err(twice(name));
-            }
-            let is_null = cursor.peek() == b'n';
-            let replaceable = matches!(
-                name,
-                "stream_options" | "max_tokens" | "max_completion_tokens"
-            );
-            if is_null && !replaceable {
-                continue;
-            }
-            if name == "messages" {
-                found.messages = Some(Messages::read(&mut cursor)?);
-            } else {
-                *place = cursor.skip();
-            }
-        }
-        Ok(found)
     }
 }
 

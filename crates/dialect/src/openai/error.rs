@@ -1,7 +1,8 @@
 //! What a provider's failure says, and what we say ourselves.
 //!
-//! Bodies of failures are the least dependable thing that a provider sends: JSON of several shapes, a proxy's HTML, nothing
-//! at all. So reading one cannot fail: what is not found is empty, and then the status decides alone.
+//! Bodies of failures are the least dependable thing that a provider sends: JSON of several shapes,
+//! a proxy's HTML, nothing at all. So reading one cannot fail: what is not found is empty, and then
+//! the status decides alone.
 
 use std::fmt::Write as _;
 
@@ -17,7 +18,8 @@ const NAME_BYTES_MAX: usize = 128;
 /// The longest message that is kept, in bytes.
 const MESSAGE_BYTES_MAX: usize = 1_024;
 
-/// A provider's failure, read as far as it could be. Strings are bounded and hold no control characters.
+/// A provider's failure, read as far as it could be. Strings are bounded and hold no control
+/// characters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UpstreamError {
     /// What it means.
@@ -30,10 +32,11 @@ pub struct UpstreamError {
     pub message: String,
 }
 
-/// Reads the body of an answer that is no success, and judges it by `provider`'s table, then by the status.
+/// Reads the body of an answer that is no success, and judges it by `provider`'s table, then by the
+/// status.
 ///
-/// Understands `{"error":{…}}`, `{"error":"…"}`, a bare `{"message":…}` and a list of one of these. HTML, other junk and an
-/// empty body leave the strings empty.
+/// Understands `{"error":{…}}`, `{"error":"…"}`, a bare `{"message":…}` and a list of one of these.
+/// HTML, other junk and an empty body leave the strings empty.
 ///
 /// ```
 /// use http::StatusCode;
@@ -50,8 +53,8 @@ pub fn classify(provider: &Provider, status: StatusCode, body: &[u8]) -> Upstrea
     parts.with(class.unwrap_or_else(|| by_status(status.as_u16())))
 }
 
-/// Judges an error inside a stream, where there is no status but sometimes a code that is one. At `at` begins what the
-/// `error` member holds, or the whole data of an event that is named `error`.
+/// Judges an error inside a stream, where there is no status but sometimes a code that is one. At
+/// `at` begins what the `error` member holds, or the whole data of an event that is named `error`.
 pub(super) fn in_stream(provider: &Provider, text: &[u8], at: usize) -> UpstreamError {
     let parts = Parts::of_error(Cursor::at(text, at));
     let class = by_table(provider, None, &parts);
@@ -169,7 +172,8 @@ fn by_table(provider: &Provider, status: Option<u16>, parts: &Parts) -> Option<E
     entry.map(|entry| entry.class)
 }
 
-/// What a status means where nothing more is known. 413 is the body's size here; where it is a limit's, the row says so.
+/// What a status means where nothing more is known. 413 is the body's size here; where it is a
+/// limit's, the row says so.
 const fn by_status(status: u16) -> ErrorClass {
     match status {
         401 | 403 | 407 => ErrorClass::Auth,

@@ -1,7 +1,7 @@
 //! The messages of a request: what is in them, without building them.
 //!
-//! Texts are tallied where they lie. What a part is follows from the member that it holds, not from its `type`, which may
-//! come after it.
+//! Texts are tallied where they lie. What a part is follows from the member that it holds, not from
+//! its `type`, which may come after it.
 
 use super::request_error::{RequestError, wrong, wrong_at};
 use crate::TextTally;

@@ -1,8 +1,9 @@
 //! A chat completion that is streamed: passed on as the bytes that came, and watched on its way.
 //!
-//! We ask every stream for its usage, whether the client did or not, so a client that did not must not see what only our asking
-//! brought: the extra chunk is dropped and `"usage"` members are cut out of the others. All other bytes stay. Watching walks over
-//! a chunk's members without building it; it costs well below a microsecond for a chunk of the usual size.
+//! We ask every stream for its usage, whether the client did or not, so a client that did not must
+//! not see what only our asking brought: the extra chunk is dropped and `"usage"` members are cut
+//! out of the others. All other bytes stay. Watching walks over a chunk's members without building
+//! it; it costs well below a microsecond for a chunk of the usual size.
 
 use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::Provider;
@@ -43,7 +44,8 @@ pub struct Progress {
     pub finished: bool,
     /// Whether `[DONE]` came.
     pub done: bool,
-    /// The last usage that was told. Where every chunk tells one it is cumulative: the last holds all.
+    /// The last usage that was told. Where every chunk tells one it is cumulative: the last holds
+    /// all.
     pub usage: Option<Usage>,
     /// The first error that came inside the stream.
     pub error: Option<UpstreamError>,
@@ -72,7 +74,8 @@ impl ChatStream {
         }
     }
 
-    /// Takes a chunk as it came from the wire and appends to `out` what the client gets of all events that it ended.
+    /// Takes a chunk as it came from the wire and appends to `out` what the client gets of all
+    /// events that it ended.
     ///
     /// # Errors
     /// [`EventTooLarge`]: the stream cannot be followed any further and has to be ended.

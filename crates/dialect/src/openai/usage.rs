@@ -2,7 +2,8 @@
 
 use crate::json::{self, Cursor};
 
-/// Tokens as the provider counted them. Input includes what was read from a cache, output includes reasoning.
+/// Tokens as the provider counted them. Input includes what was read from a cache, output includes
+/// reasoning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
     /// Input tokens, cached ones included.
@@ -16,8 +17,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The usage in the body of an answer that is no stream. `None` where it says nothing (absent, null, or junk); a usage
-    /// of zero is a usage.
+    /// The usage in the body of an answer that is no stream. `None` where it says nothing (absent,
+    /// null, or junk); a usage of zero is a usage.
     ///
     /// ```
     /// use sluicegate_dialect::openai::Usage;

@@ -1,23 +1,16 @@
-//! The places of a JSON text's members, without building any of them.
-//!
-//! Requests, stream events and error bodies pass through as bytes; we look at a few members and replace fewer. A tree would
-//! cost more than all the rest of the work, and a typed parse would not say where a value stands. So a cursor walks over
-//! the text once: it enters what matters, skips the rest, and every answer is a span of the text.
-//!
-//! It does not validate. On broken text it stops early and finds less; it never panics, recurses or loops.
+//! Walking over a text once, from value to value.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use memchr::{memchr, memchr2};
+use memchr::memchr2;
 
-/// Bytes of a text, from the first to behind the last.
-pub(crate) type Span = Range<usize>;
+use super::scan::{hex4, scan_string, skip_space, skip_value};
+use super::{Span, string};
 
 /// A place in a text: at a value, or behind one.
 ///
-/// What is entered is walked to its end with [`next_key`](Self::next_key) or [`next_element`](Self::next_element); a value that
-/// nobody touched is skipped by the next step.
+/// What is entered is walked to its end with [`next_key`](Self::next_key) or
+/// [`next_element`](Self::next_element); a value that nobody touched is skipped by the next step.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor<'t> {
     text: &'t [u8],
@@ -79,7 +72,8 @@ impl<'t> Cursor<'t> {
         enters
     }
 
-    /// The next member of the object that was entered: its key, the cursor being at its value. `None` behind the object.
+    /// The next member of the object that was entered: its key, the cursor being at its value.
+    /// `None` behind the object.
     pub(crate) fn next_key(&mut self) -> Option<Key> {
         if !self.next(b'}')? {
             return None;
@@ -102,7 +96,8 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// Whether there is another element of the array that was entered, the cursor then being at it, else behind the array.
+    /// Whether there is another element of the array that was entered, the cursor then being at it,
+    /// else behind the array.
     pub(crate) fn next_element(&mut self) -> bool {
         let more = self.next(b']') == Some(true);
         if more {
@@ -122,7 +117,8 @@ impl<'t> Cursor<'t> {
         Some(start..end)
     }
 
-    /// Hands the stretches of the string at hand to `each`, and skips it. Where it is no string, nothing happens.
+    /// Hands the stretches of the string at hand to `each`, and skips it. Where it is no string,
+    /// nothing happens.
     pub(crate) fn pieces(&mut self, mut each: impl FnMut(Piece<'t>)) {
         if self.peek() != b'"' {
             return;
@@ -144,7 +140,8 @@ impl<'t> Cursor<'t> {
         self.at = self.text.len();
     }
 
-    /// Goes to the next key or element. `Some(false)` behind the closing bracket, `None` where the text is broken.
+    /// Goes to the next key or element. `Some(false)` behind the closing bracket, `None` where the
+    /// text is broken.
     fn next(&mut self, closing: u8) -> Option<bool> {
         if self.at == self.untouched_at {
             self.skip()?;
@@ -219,7 +216,8 @@ impl Key {
         }
     }
 
-    /// What has to go, if the member's value is `value`, so that the object is as if the member had never been there.
+    /// What has to go, if the member's value is `value`, so that the object is as if the member had
+    /// never been there.
     pub(crate) fn removal(&self, text: &[u8], value: &Span) -> Span {
         if text[self.opened_at] == b',' {
             return self.opened_at..value.end;
@@ -241,127 +239,8 @@ pub(crate) enum Piece<'t> {
     Escaped(char),
 }
 
-/// The value of the last member called `name` of the object that begins at `at`.
-pub(crate) fn member(text: &[u8], at: usize, name: &str) -> Option<Span> {
-    let mut cursor = Cursor::at(text, at);
-    let mut found = None;
-    if cursor.enter(b'{') {
-        while let Some(key) = cursor.next_key() {
-            if *key.name(text) == *name.as_bytes() {
-                found = cursor.skip();
-            }
-        }
-    }
-    found
-}
-
-pub(crate) fn is_null(text: &[u8], value: &Span) -> bool {
-    text[value.clone()] == *b"null"
-}
-
-/// The number that `value` spans, where it is whole, not negative and in range.
-pub(crate) fn unsigned(text: &[u8], value: &Span) -> Option<u64> {
-    let digits = &text[value.clone()];
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    std::str::from_utf8(digits).ok()?.parse().ok()
-}
-
-/// The string that `value` spans, with escapes undone; `None` where it is none or does not stand for Unicode text.
-pub(crate) fn string<'t>(text: &'t [u8], value: &Span) -> Option<Cow<'t, str>> {
-    let raw = &text[value.clone()];
-    let inner = raw.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    if memchr(b'\\', inner).is_none() {
-        return std::str::from_utf8(inner).ok().map(Cow::Borrowed);
-    }
-    serde_json::from_slice(raw).ok().map(Cow::Owned)
-}
-
 /// No place in a text.
 const NOWHERE: usize = usize::MAX;
-/// Bytes of a string that are looked at one by one.
-const SHORT_STRING: usize = 16;
-
-fn hex4(text: &[u8], at: usize) -> Option<u32> {
-    let mut unit = 0;
-    for digit in text.get(at..at + 4)? {
-        unit = unit * 16 + char::from(*digit).to_digit(16)?;
-    }
-    Some(unit)
-}
-
-fn skip_space(text: &[u8], mut at: usize) -> usize {
-    while matches!(text.get(at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
-        at += 1;
-    }
-    at
-}
-
-/// Behind the value that begins at `at`.
-fn skip_value(text: &[u8], at: usize) -> Option<usize> {
-    match text.get(at)? {
-        b'"' => skip_string(text, at),
-        b'{' | b'[' => skip_nested(text, at),
-        b',' | b':' | b'}' | b']' => None,
-        _ => {
-            let ends =
-                |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');
-            let length = text[at..].iter().position(ends);
-            Some(length.map_or(text.len(), |length| at + length))
-        }
-    }
-}
-
-/// Behind the string that begins at `at`.
-fn skip_string(text: &[u8], at: usize) -> Option<usize> {
-    scan_string(text, at).map(|(end, _)| end)
-}
-
-/// Behind the string that begins at `at`, and whether there is an escape in it.
-fn scan_string(text: &[u8], at: usize) -> Option<(usize, bool)> {
-    let inner = text.get(at..)?.strip_prefix(b"\"")?;
-    // Most strings are keys and short values, over before a vector search has begun.
-    let short = inner
-        .iter()
-        .take(SHORT_STRING)
-        .position(|byte| matches!(byte, b'"' | b'\\'));
-    let mut from = at + 1 + short.unwrap_or(inner.len().min(SHORT_STRING));
-    if short.is_some() && text[from] == b'"' {
-        return Some((from + 1, false));
-    }
-    let mut escaped = false;
-    loop {
-        let found = from + memchr2(b'"', b'\\', text.get(from..)?)?;
-        if text[found] == b'"' {
-            return Some((found + 1, escaped));
-        }
-        escaped = true;
-        from = found + 2;
-    }
-}
-
-/// Behind the object or array that begins at `at`. Counts brackets of both kinds alike, which is right for valid text.
-fn skip_nested(text: &[u8], mut at: usize) -> Option<usize> {
-    let mut depth = 0_usize;
-    loop {
-        match text.get(at)? {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            b'"' => {
-                at = skip_string(text, at)?;
-                continue;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -534,24 +413,5 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert_eq!(cursor.position(), text.len());
-    }
-
-    #[test]
-    fn only_whole_numbers_are_numbers() {
-        for (text, expected) in [
-            ("12", Some(12)),
-            ("-1", None),
-            ("1.0", None),
-            ("1e3", None),
-            ("", None),
-        ] {
-            assert_eq!(
-                unsigned(text.as_bytes(), &(0..text.len())),
-                expected,
-                "{text}"
-            );
-        }
-        let beyond = "18446744073709551616";
-        assert_eq!(unsigned(beyond.as_bytes(), &(0..beyond.len())), None);
     }
 }
