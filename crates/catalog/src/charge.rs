@@ -1,7 +1,8 @@
 //! What a provider's rule takes for a request, before it is answered.
 //!
-//! A rule is a row of numbers and one choice, not code: providers differ in how they add the same few terms. It is an
-//! estimate of the *charge*; what the answer will really use is another estimate and no business of a row.
+//! A rule is a row of numbers and one choice, not code: providers differ in how they add the same
+//! few terms. It is an estimate of the *charge*; what the answer will really use is another
+//! estimate and no business of a row.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -45,7 +46,8 @@ impl Charge {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChargeRule {
-    /// Bytes of text (UTF-8, messages and role names) that count as one token, rounded up over the whole request.
+    /// Bytes of text (UTF-8, messages and role names) that count as one token, rounded up over the
+    /// whole request.
     pub bytes_per_token: NonZeroU64,
     /// Tokens for one image, whatever its size.
     pub image_tokens: u64,
@@ -88,7 +90,8 @@ pub enum TimesBestOf {
 /// The sizes of a request that rules look at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestSize {
-    /// Bytes of text in UTF-8, after JSON escapes are undone: content of the messages and role names.
+    /// Bytes of text in UTF-8, after JSON escapes are undone: content of the messages and role
+    /// names.
     pub text_bytes: u64,
     /// Images among the content.
     pub images: u64,

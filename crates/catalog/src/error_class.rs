@@ -1,7 +1,7 @@
 //! What a failure means for what we do next, and how a row tells one from another.
 //!
-//! A status alone does not say: 429 stands for a full window, a ramp that is too fast, a provider short of capacity, an unpaid
-//! bill and a request that will never fit.
+//! A status alone does not say: 429 stands for a full window, a ramp that is too fast, a provider
+//! short of capacity, an unpaid bill and a request that will never fit.
 
 use serde::Deserialize;
 
@@ -17,7 +17,8 @@ pub enum ErrorClass {
     Ramp,
     /// A day's limit is used up: no retry before it refills.
     Daily,
-    /// The account is out of money or over its spend limit: no retry will help, another account may.
+    /// The account is out of money or over its spend limit: no retry will help, another account
+    /// may.
     Billing,
     /// This one request is larger than the whole limit: it never fits here.
     TooLargeForLimit,
@@ -73,7 +74,8 @@ impl ErrorClass {
     }
 }
 
-/// One entry of a row's error table. Every list that is given must hold the answer's value; one that is left out holds any.
+/// One entry of a row's error table. Every list that is given must hold the answer's value; one
+/// that is left out holds any.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorMatch {
@@ -96,8 +98,8 @@ pub struct ErrorMatch {
 }
 
 impl ErrorMatch {
-    /// Whether the entry fits. `status` is `None` for an error inside a stream, which fits whatever the entry says of it;
-    /// `message` is in lower case.
+    /// Whether the entry fits. `status` is `None` for an error inside a stream, which fits whatever
+    /// the entry says of it; `message` is in lower case.
     pub fn fits(&self, status: Option<u16>, code: &str, kind: &str, message: &str) -> bool {
         let any = |list: &[String], value: &str| list.is_empty() || list.iter().any(|v| v == value);
         let names_more_than_status =

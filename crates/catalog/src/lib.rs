@@ -1,12 +1,13 @@
 //! What providers do, as data: one row each, with source and confidence.
 //!
-//! A row says how a provider's limits count and refill, what a request is charged, which headers tell the state of a limit and
-//! what its errors mean. When a provider changes a rule, one line of its row changes; code here knows no provider by name.
-//! Every fact carries its [`Evidence`], because documents, headers and refusals disagree: the row says which reading is the
-//! default and why, and keeps the others as named alternatives.
+//! A row says how a provider's limits count and refill, what a request is charged, which headers
+//! tell the state of a limit and what its errors mean. When a provider changes a rule, one line of
+//! its row changes; code here knows no provider by name. Every fact carries its [`Evidence`],
+//! because documents, headers and refusals disagree: the row says which reading is the default and
+//! why, and keeps the others as named alternatives.
 //!
-//! Rows are compiled in, so that a binary cannot meet a row that was not validated with it. Nothing here reads a file,
-//! a socket or a clock.
+//! Rows are compiled in, so that a binary cannot meet a row that was not validated with it. Nothing
+//! here reads a file, a socket or a clock.
 //!
 //! ```
 //! use std::num::NonZeroU64;
@@ -22,10 +23,12 @@ mod evidence;
 mod limit;
 mod provider;
 mod signal;
+mod window;
 
 pub use charge::{Charge, ChargeRule, Output, RequestSize, TimesBestOf};
 pub use error_class::{ErrorClass, ErrorMatch};
 pub use evidence::{Confidence, Evidence};
-pub use limit::{Alternative, LimitError, LimitRow, LimitTemplate, WindowRow};
+pub use limit::{Alternative, LimitError, LimitRow, LimitTemplate};
 pub use provider::{Auth, Dialect, Paths, Provider, provider, providers};
 pub use signal::{ResetFormat, SignalRow};
+pub use window::WindowRow;

@@ -9,17 +9,19 @@ use sluicegate_core::{
     Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
 };
 
+use crate::window::{FailuresRow, SettlementRow, StartRow, WindowRow, seconds_of};
 use crate::{Evidence, Provider};
 
-/// The short name for what is in flight, which every provider has: it is the operator's own bound, no fact about a provider.
+/// The short name for what is in flight, which every provider has: it is the operator's own bound,
+/// no fact about a provider.
 const CONCURRENT: &str = "concurrent";
 
 /// Assumed before it is learned: a request arrives within 20 ms of another that left with it.
 const ARRIVAL_SPREAD: Duration = Duration::from_millis(20);
 
 impl Provider {
-    /// The limit that mirrors this provider's `short` one (`rpm`, `rps`, `rpd`, `tpm`, `tpd`, `itpm`, `otpm`, `concurrent`)
-    /// at `amount`, read as the row reads it by default.
+    /// The limit that mirrors this provider's `short` one (`rpm`, `rps`, `rpd`, `tpm`, `tpd`,
+    /// `itpm`, `otpm`, `concurrent`) at `amount`, read as the row reads it by default.
     ///
     /// # Errors
     /// [`LimitError::UnknownShort`] where the provider has no such limit, naming those that it has.
@@ -33,7 +35,8 @@ impl Provider {
     /// Like [`Provider::limit`], read as the row's alternative of that name.
     ///
     /// # Errors
-    /// [`LimitError::UnknownShort`], or [`LimitError::UnknownAlternative`] naming those that the limit has.
+    /// [`LimitError::UnknownShort`], or [`LimitError::UnknownAlternative`] naming those that the
+    /// limit has.
     pub fn limit_as(
         &self,
         short: &str,
@@ -53,7 +56,8 @@ impl Provider {
         Ok(row.template(amount).read_as(other))
     }
 
-    /// Short names of the limits that [`Provider::limit`] knows here, in the row's order, `concurrent` last.
+    /// Short names of the limits that [`Provider::limit`] knows here, in the row's order,
+    /// `concurrent` last.
     pub fn limit_names(&self) -> impl Iterator<Item = &str> {
         self.limits
             .iter()
@@ -178,7 +182,8 @@ impl LimitRow {
     }
 }
 
-/// Another reading of a limit: what it says replaces the default, the rest stays. A window without a quantum has none.
+/// Another reading of a limit: what it says replaces the default, the rest stays. A window without
+/// a quantum has none.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alternative {
@@ -193,75 +198,6 @@ pub struct Alternative {
     pub why: String,
     /// How it is known.
     pub evidence: Evidence,
-}
-
-/// A window as a row writes it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum WindowRow {
-    /// [`Window::Fixed`].
-    Fixed {
-        /// Length in seconds.
-        per_s: NonZeroU64,
-    },
-    /// [`Window::Sliding`].
-    Sliding {
-        /// Length in seconds.
-        per_s: NonZeroU64,
-    },
-    /// [`Window::Bucket`].
-    Bucket {
-        /// Time to fill, in seconds.
-        per_s: NonZeroU64,
-    },
-}
-
-impl WindowRow {
-    const fn window(self) -> Window {
-        match self {
-            Self::Fixed { per_s } => Window::Fixed {
-                per: seconds_of(per_s),
-            },
-            Self::Sliding { per_s } => Window::Sliding {
-                per: seconds_of(per_s),
-            },
-            Self::Bucket { per_s } => Window::Bucket {
-                per: seconds_of(per_s),
-            },
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SettlementRow {
-    Keep,
-    Usage,
-}
-
-impl SettlementRow {
-    const fn settlement(self) -> Settlement {
-        match self {
-            Self::Keep => Settlement::Keep,
-            Self::Usage => Settlement::Usage,
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum FailuresRow {
-    Count,
-    Return,
-}
-
-/// A minute's limit may have been used up by somebody just now; a day's limit would stand still for minutes on that
-/// assumption, so it gives its whole amount at once and waits for the first signal.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StartRow {
-    Full,
-    Empty,
 }
 
 /// A limit that a row cannot give.
@@ -290,10 +226,6 @@ pub enum LimitError {
         /// The alternatives that it has, as a list in words.
         known: String,
     },
-}
-
-const fn seconds_of(seconds: NonZeroU64) -> Duration {
-    Duration::from_secs(seconds.get())
 }
 
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {

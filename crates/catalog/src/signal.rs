@@ -34,7 +34,8 @@ pub enum ResetFormat {
     GoDuration,
     /// Seconds from now, whole or with a fraction.
     Seconds,
-    /// A bare whole number from now whose unit has changed over time and follows from limit and remaining.
+    /// A bare whole number from now whose unit has changed over time and follows from limit and
+    /// remaining.
     MillisecondsOrSeconds,
     /// Seconds since the Unix epoch.
     EpochSeconds,

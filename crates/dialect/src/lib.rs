@@ -1,12 +1,19 @@
-//! Wire formats: bytes and headers to requests, usage, signals and error classes, and the estimates.
+//! Wire formats: bytes and headers to requests, usage, signals and error classes, and the
+//! estimates.
 //!
-//! What passes through is read, not rebuilt: a body or a stream event stays the bytes that came, and what must differ is
-//! spliced in by its place. So an unknown field can never be lost, and reading costs what deciding needs. Nothing here
-//! sends, waits or reads a clock; wall time is an argument.
+//! What passes through is read, not rebuilt: a body or a stream event stays the bytes that came,
+//! and what must differ is spliced in by its place. So an unknown field can never be lost, and
+//! reading costs what deciding needs. Nothing here sends, waits or reads a clock; wall time is an
+//! argument.
 
+mod clock_text;
+mod estimate;
 mod json;
 pub mod openai;
+mod signal;
 pub mod sse;
 mod text;
 
+pub use estimate::{charge, text_tokens, tokens};
+pub use signal::{retry_hint, signals};
 pub use text::TextTally;

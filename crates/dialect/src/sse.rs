@@ -1,8 +1,9 @@
 //! Event streams (`text/event-stream`), taken apart without changing a byte.
 //!
-//! A stream is passed on while it is read, so every event comes out as the exact bytes that came in, and the concatenation
-//! of all of them is the stream. Where chunks break does not matter, in the middle of a character or of a CRLF neither.
-//! Comments and blank lines between events come out at once, since they keep connections alive.
+//! A stream is passed on while it is read, so every event comes out as the exact bytes that came
+//! in, and the concatenation of all of them is the stream. Where chunks break does not matter, in
+//! the middle of a character or of a CRLF neither. Comments and blank lines between events come out
+//! at once, since they keep connections alive.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,7 +21,8 @@ pub const EVENT_BYTES_MAX: usize = 1 << 20;
 pub struct Decoder {
     /// The chunk at hand: its events are slices of it.
     chunk: Bytes,
-    /// The beginning of an event that the last chunk did not end. While it holds anything, `chunk` is empty.
+    /// The beginning of an event that the last chunk did not end. While it holds anything, `chunk`
+    /// is empty.
     partial: BytesMut,
     scan: Scan,
     begun: bool,
@@ -40,7 +42,8 @@ pub struct Event {
 pub struct EventTooLarge;
 
 impl Decoder {
-    /// Takes the next chunk. Ask [`next_event`](Self::next_event) for all that it ended before pushing another.
+    /// Takes the next chunk. Ask [`next_event`](Self::next_event) for all that it ended before
+    /// pushing another.
     pub fn push(&mut self, chunk: Bytes) {
         if self.partial.is_empty() && self.chunk.is_empty() {
             self.chunk = chunk;
@@ -101,7 +104,8 @@ impl Decoder {
 }
 
 impl Event {
-    /// Its data: the values of its `data` fields, joined by line feeds. `None` for a comment or a blank line.
+    /// Its data: the values of its `data` fields, joined by line feeds. `None` for a comment or a
+    /// blank line.
     pub fn data(&self) -> Option<&[u8]> {
         match self.data.as_ref()? {
             Data::Line(range) => Some(&self.raw[range.clone()]),
@@ -210,7 +214,8 @@ impl Scan {
     }
 }
 
-/// Where the line at `from` ends and where the next one begins. `None` where that cannot be told yet.
+/// Where the line at `from` ends and where the next one begins. `None` where that cannot be told
+/// yet.
 fn line_end(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
     let end = from + memchr2(b'\n', b'\r', bytes.get(from..)?)?;
     match (bytes[end], bytes.get(end + 1)) {

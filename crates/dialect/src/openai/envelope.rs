@@ -1,16 +1,19 @@
 //! What decisions need to know of a chat completion request; the rest stays bytes.
 //!
-//! The body is checked once for being JSON and then walked: the members that matter are read with the place where they
-//! stand, texts are tallied where they lie. No member is refused for being unknown, and none is dropped, since the body
-//! itself is what is sent on. Members that decide what is charged are strict, because a request that means one thing here and
-//! another upstream would be charged wrongly: written twice, they are refused.
+//! The body is checked once for being JSON and then walked: the members that matter are read with
+//! the place where they stand, texts are tallied where they lie. No member is refused for being
+//! unknown, and none is dropped, since the body itself is what is sent on. Members that decide what
+//! is charged are strict, because a request that means one thing here and another upstream would be
+//! charged wrongly: written twice, they are refused.
 
 use bytes::Bytes;
 use serde::de::IgnoredAny;
 
+use super::members::Members;
+use super::messages::Messages;
 use super::request_error::{RequestError, twice, wrong};
 use crate::TextTally;
-use crate::json::{self, Span};
+use crate::json::{self, Cursor, Span};
 
 /// The largest output maximum that is believed.
 const OUTPUT_CAP_MAX: u64 = 1 << 31;
@@ -28,7 +31,8 @@ pub struct Envelope {
     pub stream: bool,
     /// Whether the client asked for the usage of a stream.
     pub usage_wanted: bool,
-    /// The largest output allowed, in tokens: the larger of `max_tokens` and `max_completion_tokens`; `None` without both.
+    /// The largest output allowed, in tokens: the larger of `max_tokens` and
+    /// `max_completion_tokens`; `None` without both.
     pub output_cap: Option<u64>,
     /// Choices asked for (`n`), 1 where it does not say.
     pub choices: u64,
@@ -36,7 +40,8 @@ pub struct Envelope {
     pub best_of: u64,
     /// Number of messages.
     pub messages: u64,
-    /// Text of the messages: role and author names, content, refusals, tool calls and their results.
+    /// Text of the messages: role and author names, content, refusals, tool calls and their
+    /// results.
     pub text: TextTally,
     /// Images among the content.
     pub images: u64,
@@ -71,8 +76,8 @@ impl Envelope {
     /// `null` is the same as leaving a member out. Sizes are bytes after JSON escapes are undone.
     ///
     /// # Errors
-    /// [`RequestError`] where the body is no JSON object in UTF-8, `model` or `messages` are missing, or a member that is read
-    /// here has an impossible value or stands twice.
+    /// [`RequestError`] where the body is no JSON object in UTF-8, `model` or `messages` are
+    /// missing, or a member that is read here has an impossible value or stands twice.
     ///
     /// ```
     /// use sluicegate_dialect::openai::Envelope;
@@ -85,32 +90,33 @@ impl Envelope {
     /// ```
     pub fn decode(body: &Bytes) -> Result<Self, RequestError> {
         let root = checked_object(body)?;
-        let members = RootMembers::find(body, &root)?;
+        let members = Members::find(root.clone())?;
+        let model = model(body, members.model.as_ref())?;
+        let messages = members.messages.ok_or_else(Messages::missing)?;
         let mut envelope = Self {
-            model: model(body, members.model.as_ref())?,
+            model,
             stream: flag(body, "stream", members.stream.as_ref())?,
             usage_wanted: false,
             output_cap: None,
             choices: count(body, "n", members.n.as_ref(), 1..=CHOICES_MAX)?.unwrap_or(1),
             best_of: count(body, "best_of", members.best_of.as_ref(), 1..=CHOICES_MAX)?
                 .unwrap_or(1),
-            messages: 0,
-            text: TextTally::default(),
-            images: 0,
-            audios: 0,
-            files: 0,
+            messages: messages.count,
+            text: messages.text,
+            images: messages.images,
+            audios: messages.audios,
+            files: messages.files,
             tools_bytes: length(members.tools.as_ref()) + length(members.functions.as_ref()),
             response_format_bytes: length(members.response_format.as_ref()),
             body: body.clone(),
             places: Places {
-                body_start: root.start + 1,
+                body_start: root.position() + 1,
                 model: members.model.unwrap_or_default(),
                 ..Places::default()
             },
         };
         envelope.read_output_caps(members.max_tokens, members.max_completion_tokens)?;
         envelope.read_stream_options(members.stream_options)?;
-        envelope.read_messages(members.messages.as_ref())?;
         Ok(envelope)
     }
 
@@ -142,81 +148,31 @@ impl Envelope {
         let Some(options) = options else {
             return Ok(());
         };
-        if !json::is_null(&self.body, &options) && self.body[options.start] != b'{' {
-            return Err(wrong("stream_options", "an object", &self.body, &options));
+        let body = self.body.clone();
+        let mut cursor = Cursor::at(&body, options.start);
+        if !cursor.enter(b'{') && cursor.peek() != b'n' {
+            return Err(wrong("stream_options", "an object", &cursor));
         }
-        for member in json::members(&self.body, &options) {
-            if *member.name(&self.body) != *b"include_usage" {
+        while let Some(key) = cursor.next_key() {
+            if *key.name(&body) != *b"include_usage" {
                 continue;
             }
             if self.places.include_usage.is_some() {
                 return Err(twice("stream_options"));
             }
-            let value = Some(&member.value).filter(|value| !json::is_null(&self.body, value));
-            self.usage_wanted = flag(&self.body, "stream_options.include_usage", value)?;
-            self.places.include_usage = Some(member.value);
+            self.places.include_usage = cursor.skip();
+            let value = self.places.include_usage.as_ref();
+            let value = value.filter(|value| !json::is_null(&body, value));
+            self.usage_wanted = flag(&body, "stream_options.include_usage", value)?;
         }
         self.places.stream_options = Some(options);
         Ok(())
     }
 }
 
-/// The members of a request that are read, where they stand and are not null.
-#[derive(Default)]
-struct RootMembers {
-    model: Option<Span>,
-    messages: Option<Span>,
-    stream: Option<Span>,
-    stream_options: Option<Span>,
-    max_tokens: Option<Span>,
-    max_completion_tokens: Option<Span>,
-    n: Option<Span>,
-    best_of: Option<Span>,
-    tools: Option<Span>,
-    functions: Option<Span>,
-    response_format: Option<Span>,
-}
-
-impl RootMembers {
-    /// A null is dropped here, except where a rewrite must know its place.
-    fn find(body: &[u8], root: &Span) -> Result<Self, RequestError> {
-        let mut found = Self::default();
-        let mut seen = [false; 11];
-        for member in json::members(body, root) {
-            let (index, name, place) = match &*member.name(body) {
-                b"model" => (0, "model", &mut found.model),
-                b"messages" => (1, "messages", &mut found.messages),
-                b"stream" => (2, "stream", &mut found.stream),
-                b"stream_options" => (3, "stream_options", &mut found.stream_options),
-                b"max_tokens" => (4, "max_tokens", &mut found.max_tokens),
-                b"max_completion_tokens" => {
-                    (5, "max_completion_tokens", &mut found.max_completion_tokens)
-                }
-                b"n" => (6, "n", &mut found.n),
-                b"best_of" => (7, "best_of", &mut found.best_of),
-                b"tools" => (8, "tools", &mut found.tools),
-                b"functions" => (9, "functions", &mut found.functions),
-                b"response_format" => (10, "response_format", &mut found.response_format),
-                _ => continue,
-            };
-            if std::mem::replace(&mut seen[index], true) {
-                return Err(twice(name));
-            }
-            let replaceable = matches!(
-                name,
-                "stream_options" | "max_tokens" | "max_completion_tokens"
-            );
-            if replaceable || !json::is_null(body, &member.value) {
-                *place = Some(member.value);
-            }
-        }
-        Ok(found)
-    }
-}
-
 /// The body's object, after the whole body was found to be JSON in UTF-8.
-fn checked_object(body: &[u8]) -> Result<Span, RequestError> {
-    let text = std::str::from_utf8(body).map_err(|error| RequestError {
+fn checked_object(body: &[u8]) -> Result<Cursor<'_>, RequestError> {
+    let text = simdutf8::compat::from_utf8(body).map_err(|error| RequestError {
         param: None,
         message: format!(
             "the body is not UTF-8: invalid byte at offset {}",
@@ -227,8 +183,8 @@ fn checked_object(body: &[u8]) -> Result<Span, RequestError> {
         param: None,
         message: format!("the body is not valid JSON: {error}"),
     })?;
-    let root = json::root(body).unwrap_or_default();
-    if body.get(root.start) == Some(&b'{') {
+    let root = Cursor::new(body);
+    if root.peek() == b'{' {
         Ok(root)
     } else {
         Err(RequestError {
@@ -246,7 +202,7 @@ fn model(body: &[u8], value: Option<&Span>) -> Result<String, RequestError> {
         ));
     };
     if body[value.start] != b'"' {
-        return Err(wrong("model", "a string", body, value));
+        return Err(wrong("model", "a string", &Cursor::at(body, value.start)));
     }
     match json::string(body, value) {
         Some(name) if name.is_empty() => Err(RequestError::of(
@@ -270,7 +226,11 @@ fn flag(body: &[u8], param: &'static str, value: Option<&Span>) -> Result<bool, 
     match &body[value.clone()] {
         b"true" => Ok(true),
         b"false" => Ok(false),
-        _ => Err(wrong(param, "true or false", body, value)),
+        _ => Err(wrong(
+            param,
+            "true or false",
+            &Cursor::at(body, value.start),
+        )),
     }
 }
 
@@ -287,7 +247,7 @@ fn count(
         Some(number) => Ok(Some(number)),
         None => {
             let expected = format!("a whole number from {} to {}", range.start(), range.end());
-            Err(wrong(param, &expected, body, value))
+            Err(wrong(param, &expected, &Cursor::at(body, value.start)))
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What a provider's failure says, and what we say ourselves.
 //!
-//! Bodies of failures are the least dependable thing that a provider sends: JSON of several shapes, a proxy's HTML, nothing
-//! at all. So reading one cannot fail: what is not found is empty, and then the status decides alone.
+//! Bodies of failures are the least dependable thing that a provider sends: JSON of several shapes,
+//! a proxy's HTML, nothing at all. So reading one cannot fail: what is not found is empty, and then
+//! the status decides alone.
 
 use std::fmt::Write as _;
 
@@ -10,14 +11,15 @@ use http::StatusCode;
 use serde::Serialize;
 use sluicegate_catalog::{ErrorClass, Provider};
 
-use crate::json::{self, Span};
+use crate::json::{self, Cursor, Span};
 
 /// The longest code or type that is kept, in bytes.
 const NAME_BYTES_MAX: usize = 128;
 /// The longest message that is kept, in bytes.
 const MESSAGE_BYTES_MAX: usize = 1_024;
 
-/// A provider's failure, read as far as it could be. Strings are bounded and hold no control characters.
+/// A provider's failure, read as far as it could be. Strings are bounded and hold no control
+/// characters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UpstreamError {
     /// What it means.
@@ -30,10 +32,11 @@ pub struct UpstreamError {
     pub message: String,
 }
 
-/// Reads the body of an answer that is no success, and judges it by `provider`'s table, then by the status.
+/// Reads the body of an answer that is no success, and judges it by `provider`'s table, then by the
+/// status.
 ///
-/// Understands `{"error":{…}}`, `{"error":"…"}`, a bare `{"message":…}` and a list of one of these. HTML, other junk and an
-/// empty body leave the strings empty.
+/// Understands `{"error":{…}}`, `{"error":"…"}`, a bare `{"message":…}` and a list of one of these.
+/// HTML, other junk and an empty body leave the strings empty.
 ///
 /// ```
 /// use http::StatusCode;
@@ -50,10 +53,10 @@ pub fn classify(provider: &Provider, status: StatusCode, body: &[u8]) -> Upstrea
     parts.with(class.unwrap_or_else(|| by_status(status.as_u16())))
 }
 
-/// Judges an error inside a stream, where there is no status but sometimes a code that is one. `value` spans what the
-/// `error` member holds, or the whole data of an event that is named `error`.
-pub(super) fn in_stream(provider: &Provider, text: &[u8], value: &Span) -> UpstreamError {
-    let parts = Parts::of_error(text, value);
+/// Judges an error inside a stream, where there is no status but sometimes a code that is one. At
+/// `at` begins what the `error` member holds, or the whole data of an event that is named `error`.
+pub(super) fn in_stream(provider: &Provider, text: &[u8], at: usize) -> UpstreamError {
+    let parts = Parts::of_error(Cursor::at(text, at));
     let class = by_table(provider, None, &parts);
     let by_code = || {
         parts
@@ -115,42 +118,38 @@ struct Parts {
 
 impl Parts {
     fn of_body(body: &[u8]) -> Self {
-        let Some(mut value) = json::root(body) else {
-            return Self::default();
-        };
-        if let Some(first) = json::elements(body, &value).next() {
-            value = first;
-        }
-        if body[value.start] != b'{' {
+        let mut cursor = Cursor::new(body);
+        if cursor.enter(b'[') && !cursor.next_element() || cursor.peek() != b'{' {
             return Self::default();
         }
-        let mut parts = Self::of_error(body, &value);
-        if let Some(inner) = json::member(body, &value, "error") {
-            let inner = Self::of_error(body, &inner);
-            let or = |first: String, second: String| if first.is_empty() { second } else { first };
-            parts = Self {
-                code: or(inner.code, parts.code),
-                kind: or(inner.kind, parts.kind),
-                message: or(inner.message, parts.message),
-            };
+        let inner = json::member(body, cursor.position(), "error");
+        let outer = Self::of_error(cursor);
+        let Some(inner) = inner else { return outer };
+        let inner = Self::of_error(Cursor::at(body, inner.start));
+        let or = |first: String, second: String| if first.is_empty() { second } else { first };
+        Self {
+            code: or(inner.code, outer.code),
+            kind: or(inner.kind, outer.kind),
+            message: or(inner.message, outer.message),
         }
-        parts
     }
 
-    /// Of the object that holds the parts, or of a string that is the message.
-    fn of_error(text: &[u8], value: &Span) -> Self {
+    /// Of the object at hand, or of a string that is the message.
+    fn of_error(mut cursor: Cursor<'_>) -> Self {
         let mut parts = Self::default();
-        if text.get(value.start) == Some(&b'"') {
-            parts.message = bounded(text, value, MESSAGE_BYTES_MAX);
-        }
-        for member in json::members(text, value) {
-            match &*member.name(text) {
-                b"code" => parts.code = bounded(text, &member.value, NAME_BYTES_MAX),
-                b"type" | b"error_type" => {
-                    parts.kind = bounded(text, &member.value, NAME_BYTES_MAX);
+        let text = cursor.text();
+        if cursor.peek() == b'"' {
+            parts.message = bounded(text, cursor.skip(), MESSAGE_BYTES_MAX);
+        } else if cursor.enter(b'{') {
+            while let Some(key) = cursor.next_key() {
+                match &*key.name(text) {
+                    b"code" => parts.code = bounded(text, cursor.skip(), NAME_BYTES_MAX),
+                    b"type" | b"error_type" => {
+                        parts.kind = bounded(text, cursor.skip(), NAME_BYTES_MAX);
+                    }
+                    b"message" => parts.message = bounded(text, cursor.skip(), MESSAGE_BYTES_MAX),
+                    _ => {}
                 }
-                b"message" => parts.message = bounded(text, &member.value, MESSAGE_BYTES_MAX),
-                _ => {}
             }
         }
         parts
@@ -173,7 +172,8 @@ fn by_table(provider: &Provider, status: Option<u16>, parts: &Parts) -> Option<E
     entry.map(|entry| entry.class)
 }
 
-/// What a status means where nothing more is known. 413 is the body's size here; where it is a limit's, the row says so.
+/// What a status means where nothing more is known. 413 is the body's size here; where it is a
+/// limit's, the row says so.
 const fn by_status(status: u16) -> ErrorClass {
     match status {
         401 | 403 | 407 => ErrorClass::Auth,
@@ -201,10 +201,13 @@ fn by_name(parts: &Parts) -> ErrorClass {
 }
 
 /// A string or a number, cut to `bytes_max` at a character, control characters made visible.
-fn bounded(text: &[u8], value: &Span, bytes_max: usize) -> String {
+fn bounded(text: &[u8], value: Option<Span>, bytes_max: usize) -> String {
+    let Some(value) = value else {
+        return String::new();
+    };
     let shown = match text.get(value.start) {
-        Some(b'"') => json::string(text, value).unwrap_or_default(),
-        Some(b'0'..=b'9' | b'-') => String::from_utf8_lossy(&text[value.clone()]),
+        Some(b'"') => json::string(text, &value).unwrap_or_default(),
+        Some(b'0'..=b'9' | b'-') => String::from_utf8_lossy(&text[value]),
         _ => return String::new(),
     };
     let mut out = String::new();
@@ -401,7 +404,7 @@ mod tests {
     #[test]
     fn an_error_in_a_stream_has_no_status() {
         let openai = provider("openai").expect("a row");
-        let class = |text: &str| in_stream(openai, text.as_bytes(), &(0..text.len())).class;
+        let class = |text: &str| in_stream(openai, text.as_bytes(), 0).class;
         assert_eq!(
             class(r#"{"code":"rate_limit_exceeded","type":"tokens"}"#),
             ErrorClass::Rate

@@ -1,97 +1,125 @@
 //! The messages of a request: what is in them, without building them.
 //!
-//! Texts are tallied where they lie. What a part is follows from the member that it holds, not from its `type`, which may
-//! come after it.
+//! Texts are tallied where they lie. What a part is follows from the member that it holds, not from
+//! its `type`, which may come after it.
 
-use super::Envelope;
 use super::request_error::{RequestError, wrong, wrong_at};
-use crate::json::{self, Piece, Span};
+use crate::TextTally;
+use crate::json::{Cursor, Piece};
+use crate::text::Gatherer;
 
-impl Envelope {
-    pub(super) fn read_messages(&mut self, messages: Option<&Span>) -> Result<(), RequestError> {
-        let body = self.body.clone();
-        let Some(messages) = messages else {
-            return Err(RequestError::of(
-                "messages",
-                "`messages` is missing: name at least one message, like {\"role\": \"user\", \"content\": \"…\"}",
-            ));
-        };
-        if body[messages.start] != b'[' {
-            return Err(wrong("messages", "an array of messages", &body, messages));
+/// What the messages hold.
+pub(super) struct Messages {
+    pub(super) count: u64,
+    pub(super) text: TextTally,
+    pub(super) images: u64,
+    pub(super) audios: u64,
+    pub(super) files: u64,
+}
+
+impl Messages {
+    /// Reads the messages at hand.
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, RequestError> {
+        let mut reader = Reader::new();
+        if !cursor.enter(b'[') {
+            return Err(wrong("messages", "an array of messages", cursor));
         }
-        for message in json::elements(&body, messages) {
-            if body[message.start] != b'{' {
-                let place = format!("messages[{}]", self.messages);
-                return Err(wrong_at("messages", &place, "an object", &body, &message));
-            }
-            self.read_message(&body, &message)?;
-            self.messages += 1;
+        while cursor.next_element() {
+            reader.message(cursor)?;
         }
-        if self.messages == 0 {
-            return Err(RequestError::of(
-                "messages",
-                "`messages` is empty: name at least one message",
-            ));
+        if reader.messages == 0 {
+            let message = "`messages` is empty: name at least one message";
+            return Err(RequestError::of("messages", message));
         }
-        Ok(())
+        Ok(Self {
+            count: reader.messages,
+            text: reader.text.finish(),
+            images: reader.images,
+            audios: reader.audios,
+            files: reader.files,
+        })
     }
 
-    fn read_message(&mut self, body: &[u8], message: &Span) -> Result<(), RequestError> {
-        for member in json::members(body, message) {
-            match &*member.name(body) {
-                b"content" => self.read_content(body, &member.value)?,
-                b"role" => self.read_text(body, &member.value, "role")?,
-                b"name" => self.read_text(body, &member.value, "name")?,
-                b"refusal" => self.read_text(body, &member.value, "refusal")?,
-                b"tool_calls" => {
-                    for call in json::elements(body, &member.value) {
-                        if let Some(function) = json::member(body, &call, "function") {
-                            self.tally_call(body, &function);
-                        }
+    pub(super) fn missing() -> RequestError {
+        RequestError::of(
+            "messages",
+            "`messages` is missing: name at least one message, like {\"role\": \"user\", \"content\": \"…\"}",
+        )
+    }
+}
+
+struct Reader {
+    messages: u64,
+    text: Gatherer,
+    images: u64,
+    audios: u64,
+    files: u64,
+}
+
+impl Reader {
+    fn new() -> Self {
+        Self {
+            messages: 0,
+            text: Gatherer::new(),
+            images: 0,
+            audios: 0,
+            files: 0,
+        }
+    }
+
+    fn message(&mut self, cursor: &mut Cursor<'_>) -> Result<(), RequestError> {
+        if !cursor.enter(b'{') {
+            return Err(self.wrong("", "an object", cursor));
+        }
+        while let Some(key) = cursor.next_key() {
+            match &*key.name(cursor.text()) {
+                b"content" => self.content(cursor)?,
+                b"role" => self.string(cursor, ".role")?,
+                b"name" => self.string(cursor, ".name")?,
+                b"refusal" => self.string(cursor, ".refusal")?,
+                b"tool_calls" if cursor.enter(b'[') => {
+                    while cursor.next_element() {
+                        self.tool_call(cursor);
                     }
                 }
-                b"function_call" => self.tally_call(body, &member.value),
+                b"function_call" => self.call(cursor),
                 _ => {}
             }
         }
+        self.messages += 1;
         Ok(())
     }
 
-    fn read_content(&mut self, body: &[u8], content: &Span) -> Result<(), RequestError> {
-        match body[content.start] {
-            b'"' => self.tally(body, content),
+    fn content(&mut self, cursor: &mut Cursor<'_>) -> Result<(), RequestError> {
+        match cursor.peek() {
+            b'"' => self.tally(cursor),
             b'n' => {}
-            b'[' => {
-                for (index, part) in json::elements(body, content).enumerate() {
-                    match body[part.start] {
-                        b'"' => self.tally(body, &part),
-                        b'{' => self.read_part(body, &part)?,
-                        _ => {
-                            let place = format!("messages[{}].content[{index}]", self.messages);
-                            return Err(wrong_at("messages", &place, "an object", body, &part));
-                        }
-                    }
-                }
-            }
-            _ => {
-                let place = format!("messages[{}].content", self.messages);
-                return Err(wrong_at(
-                    "messages",
-                    &place,
-                    "a string or an array of parts",
-                    body,
-                    content,
-                ));
-            }
+            b'[' => self.parts(cursor)?,
+            _ => return Err(self.wrong(".content", "a string or an array of parts", cursor)),
         }
         Ok(())
     }
 
-    fn read_part(&mut self, body: &[u8], part: &Span) -> Result<(), RequestError> {
-        for member in json::members(body, part) {
-            match &*member.name(body) {
-                b"text" => self.read_text(body, &member.value, "content[].text")?,
-                b"refusal" => self.read_text(body, &member.value, "content[].refusal")?,
+    fn parts(&mut self, cursor: &mut Cursor<'_>) -> Result<(), RequestError> {
+        let mut index = 0;
+        cursor.enter(b'[');
+        while cursor.next_element() {
+            match cursor.peek() {
+                b'"' => self.tally(cursor),
+                b'{' => self.part(cursor)?,
+                _ => return Err(self.wrong(&format!(".content[{index}]"), "an object", cursor)),
+            }
+            index += 1;
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, cursor: &mut Cursor<'_>) -> Result<(), RequestError> {
+        cursor.enter(b'{');
+        while let Some(key) = cursor.next_key() {
+            match &*key.name(cursor.text()) {
+                b"text" => self.string(cursor, ".content[].text")?,
+                b"refusal" => self.string(cursor, ".content[].refusal")?,
                 b"image_url" => self.images += 1,
                 b"input_audio" => self.audios += 1,
                 b"file" => self.files += 1,
@@ -101,43 +129,57 @@ impl Envelope {
         Ok(())
     }
 
-    fn read_text(&mut self, body: &[u8], value: &Span, member: &str) -> Result<(), RequestError> {
-        match body[value.start] {
-            b'"' => self.tally(body, value),
-            b'n' => {}
-            _ => {
-                let place = format!("messages[{}].{member}", self.messages);
-                return Err(wrong_at("messages", &place, "a string", body, value));
+    fn tool_call(&mut self, cursor: &mut Cursor<'_>) {
+        if cursor.enter(b'{') {
+            while let Some(key) = cursor.next_key() {
+                if *key.name(cursor.text()) == *b"function" {
+                    self.call(cursor);
+                }
             }
+        }
+    }
+
+    /// A function that was called: its name and arguments are text.
+    fn call(&mut self, cursor: &mut Cursor<'_>) {
+        if cursor.enter(b'{') {
+            while let Some(key) = cursor.next_key() {
+                if matches!(&*key.name(cursor.text()), b"name" | b"arguments") {
+                    self.tally(cursor);
+                }
+            }
+        }
+    }
+
+    fn string(&mut self, cursor: &mut Cursor<'_>, place: &str) -> Result<(), RequestError> {
+        match cursor.peek() {
+            b'"' => self.tally(cursor),
+            b'n' => {}
+            _ => return Err(self.wrong(place, "a string", cursor)),
         }
         Ok(())
     }
 
-    fn tally_call(&mut self, body: &[u8], function: &Span) {
-        for member in json::members(body, function) {
-            if matches!(&*member.name(body), b"name" | b"arguments") {
-                self.tally(body, &member.value);
+    fn tally(&mut self, cursor: &mut Cursor<'_>) {
+        cursor.pieces(|piece| match piece {
+            Piece::Plain(text) => self.text.piece(text),
+            Piece::Escaped(character) => {
+                self.text
+                    .piece(character.encode_utf8(&mut [0; 4]).as_bytes());
             }
-        }
+        });
+        self.text.end_text();
     }
 
-    fn tally(&mut self, body: &[u8], literal: &Span) {
-        let mut before = b' ';
-        let mut buffer = [0; 4];
-        for piece in json::pieces(body, literal) {
-            let text = match piece {
-                Piece::Plain(text) => text,
-                Piece::Escaped(character) => character.encode_utf8(&mut buffer).as_bytes(),
-            };
-            self.text.continue_after(before, text);
-            before = text.last().copied().unwrap_or(before);
-        }
+    fn wrong(&self, place: &str, expected: &str, cursor: &Cursor<'_>) -> RequestError {
+        let place = format!("messages[{}]{place}", self.messages);
+        wrong_at("messages", &place, expected, cursor)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::openai::Envelope;
     use bytes::Bytes;
 
     fn decode(body: &str) -> Result<Envelope, RequestError> {

@@ -2,6 +2,7 @@
 
 mod envelope;
 mod error;
+mod members;
 mod messages;
 mod request_error;
 mod rewrite;

@@ -1,8 +1,12 @@
 //! Saying what is wrong with a request: what, where, and how to mend it.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use crate::json::Span;
+use crate::json::Cursor;
+
+/// Digits of a number that are shown.
+const NUMBER_BYTES_MAX: usize = 24;
 
 /// A request that cannot be understood. The caller's fault: no retry will help.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,42 +17,35 @@ pub struct RequestError {
     pub message: String,
 }
 
-pub(super) fn wrong(
-    param: &'static str,
-    expected: &str,
-    body: &[u8],
-    value: &Span,
-) -> RequestError {
-    wrong_at(param, param, expected, body, value)
+/// The value at hand, that of `param`, is not what was expected.
+pub(super) fn wrong(param: &'static str, expected: &str, value: &Cursor<'_>) -> RequestError {
+    wrong_at(param, param, expected, value)
 }
 
+/// The same for a value further inside of `param`.
 pub(super) fn wrong_at(
     param: &'static str,
     place: &str,
     expected: &str,
-    body: &[u8],
-    value: &Span,
+    value: &Cursor<'_>,
 ) -> RequestError {
-    let found = match body[value.start] {
-        b'"' => "a string",
-        b'{' => "an object",
-        b'[' => "an array",
-        b'n' => "null",
-        b't' | b'f' => "a boolean",
-        // Numbers are short; what was written helps most. One of absurd length is cut.
+    let found = match value.peek() {
+        b'"' => Cow::Borrowed("a string"),
+        b'{' => Cow::Borrowed("an object"),
+        b'[' => Cow::Borrowed("an array"),
+        b'n' => Cow::Borrowed("null"),
+        b't' | b'f' => Cow::Borrowed("a boolean"),
+        // What was written helps most. One of absurd length is cut.
         _ => {
-            let digits =
-                String::from_utf8_lossy(&body[value.start..value.end.min(value.start + 24)]);
-            let message = format!("`{place}` must be {expected}, not {digits}");
-            return RequestError {
-                param: Some(param),
-                message,
-            };
+            let number = value.clone().skip().unwrap_or_default();
+            let shown = number.start..number.end.min(number.start + NUMBER_BYTES_MAX);
+            String::from_utf8_lossy(&value.text()[shown])
         }
     };
+    let message = format!("`{place}` must be {expected}, not {found}");
     RequestError {
         param: Some(param),
-        message: format!("`{place}` must be {expected}, not {found}"),
+        message,
     }
 }
 

@@ -1,14 +1,14 @@
 //! Changing a request on its way: spliced in by place, every other byte as it was.
 //!
-//! Rebuilding the body from a tree would reorder members, reformat numbers and fold escapes, and what the client wrote would
-//! not be what the provider reads.
+//! Rebuilding the body from a tree would reorder members, reformat numbers and fold escapes, and
+//! what the client wrote would not be what the provider reads.
 
 use std::borrow::Cow;
 
 use bytes::{Bytes, BytesMut};
 
 use super::Envelope;
-use crate::json::{self, Span};
+use crate::json::{self, Cursor, Span};
 
 /// What is to be different upstream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -17,8 +17,9 @@ pub struct Changes<'a> {
     pub model: Option<&'a str>,
     /// What to do about the usage of a stream.
     pub include_usage: IncludeUsage,
-    /// No output maximum above this: those that are written are lowered, and where none is, `max_completion_tokens` is
-    /// added, which every model takes (the reasoning ones refuse `max_tokens`).
+    /// No output maximum above this: those that are written are lowered, and where none is,
+    /// `max_completion_tokens` is added, which every model takes (the reasoning ones refuse
+    /// `max_tokens`).
     pub output_cap: Option<u64>,
 }
 
@@ -80,7 +81,8 @@ impl Envelope {
             },
             (None, Some(options)) => {
                 let inside = options.start + 1;
-                let alone = json::members(&self.body, options).next().is_none();
+                let mut cursor = Cursor::at(&self.body, options.start);
+                let alone = cursor.enter(b'{') && cursor.next_key().is_none();
                 let text = if alone {
                     r#""include_usage":true"#
                 } else {
@@ -355,7 +357,8 @@ mod tests {
             let out = rewritten(&text, &changes);
             let parsed: Value = serde_json::from_str(&out).expect("JSON");
             let was: Value = serde_json::from_str(&text).expect("JSON");
-            // Indexing a tree for a missing member adds a null, so nulls are left out of the comparison.
+            // Indexing a tree for a missing member adds a null, so nulls are left out of the
+            // comparison.
             let members = |value: Value| -> Map<String, Value> {
                 let Value::Object(members) = value else { return Map::new() };
                 members.into_iter().filter(|(_, value)| !value.is_null()).collect()

@@ -1,15 +1,16 @@
 //! A chat completion that is streamed: passed on as the bytes that came, and watched on its way.
 //!
-//! We ask every stream for its usage, whether the client did or not, so a client that did not must not see what only our asking
-//! brought: the extra chunk is dropped and `"usage"` members are cut out of the others. All other bytes stay. Watching walks over
-//! a chunk's members without building it; it costs well below a microsecond for a chunk of the usual size.
+//! We ask every stream for its usage, whether the client did or not, so a client that did not must
+//! not see what only our asking brought: the extra chunk is dropped and `"usage"` members are cut
+//! out of the others. All other bytes stay. Watching walks over a chunk's members without building
+//! it; it costs well below a microsecond for a chunk of the usual size.
 
 use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::Provider;
 
 use super::error::{self, UpstreamError};
 use super::usage::Usage;
-use crate::json::{self, Piece, Span};
+use crate::json::{Cursor, Piece, Span};
 use crate::sse::{Decoder, Event, EventTooLarge};
 
 /// One streamed answer.
@@ -43,7 +44,8 @@ pub struct Progress {
     pub finished: bool,
     /// Whether `[DONE]` came.
     pub done: bool,
-    /// The last usage that was told. Where every chunk tells one it is cumulative: the last holds all.
+    /// The last usage that was told. Where every chunk tells one it is cumulative: the last holds
+    /// all.
     pub usage: Option<Usage>,
     /// The first error that came inside the stream.
     pub error: Option<UpstreamError>,
@@ -72,7 +74,8 @@ impl ChatStream {
         }
     }
 
-    /// Takes a chunk as it came from the wire and appends to `out` what the client gets of all events that it ended.
+    /// Takes a chunk as it came from the wire and appends to `out` what the client gets of all
+    /// events that it ended.
     ///
     /// # Errors
     /// [`EventTooLarge`]: the stream cannot be followed any further and has to be ended.
@@ -125,64 +128,63 @@ impl Progress {
             self.done = true;
             return Seen::Plain;
         }
-        let Some(root) = json::root(data) else {
-            self.watch_name(provider, event, data, &(0..data.len()));
-            return Seen::Plain;
-        };
+        let mut cursor = Cursor::new(data);
+        let root = cursor.position();
         let mut usage = None;
         let mut has_choices = false;
         let mut has_error = false;
-        for member in json::members(data, &root) {
-            match &*member.name(data) {
-                b"choices" => {
-                    for choice in json::elements(data, &member.value) {
-                        has_choices = true;
-                        self.watch_choice(data, &choice);
+        if cursor.enter(b'{') {
+            while let Some(key) = cursor.next_key() {
+                match &*key.name(data) {
+                    b"choices" if cursor.enter(b'[') => {
+                        while cursor.next_element() {
+                            has_choices = true;
+                            self.watch_choice(&mut cursor);
+                        }
                     }
+                    b"usage" => usage = cursor.skip().map(|value| (key, value)),
+                    b"error" if matches!(cursor.peek(), b'{' | b'"') => {
+                        has_error = true;
+                        self.note_error(provider, data, cursor.position());
+                    }
+                    _ => {}
                 }
-                b"usage" => usage = Some(member),
-                b"error" if !json::is_null(data, &member.value) => {
-                    has_error = true;
-                    self.note_error(provider, data, &member.value);
-                }
-                _ => {}
             }
         }
-        if !has_error {
-            self.watch_name(provider, event, data, &root);
+        // Some servers name the event `error` and let its data be the error.
+        if !has_error && event.name() == Some(b"error") {
+            self.note_error(provider, data, root);
         }
-        let Some(member) = usage else {
+        let Some((key, value)) = usage else {
             return Seen::Plain;
         };
-        let told = Usage::read(data, &member.value);
+        let told = Usage::read(data, value.start);
         self.usage = told.or(self.usage);
         if told.is_some() && !has_choices && !has_error {
             Seen::UsageOnly
         } else {
-            Seen::Usage(member.removal(data))
+            Seen::Usage(key.removal(data, &value))
         }
     }
 
-    /// Some servers name the event `error` and let its data be the error.
-    fn watch_name(&mut self, provider: &Provider, event: &Event, data: &[u8], value: &Span) {
-        if event.name() == Some(b"error") {
-            self.note_error(provider, data, value);
-        }
-    }
-
-    fn note_error(&mut self, provider: &Provider, data: &[u8], value: &Span) {
+    fn note_error(&mut self, provider: &Provider, data: &[u8], at: usize) {
         self.error
-            .get_or_insert_with(|| error::in_stream(provider, data, value));
+            .get_or_insert_with(|| error::in_stream(provider, data, at));
     }
 
-    fn watch_choice(&mut self, data: &[u8], choice: &Span) {
+    fn watch_choice(&mut self, cursor: &mut Cursor<'_>) {
+        if !cursor.enter(b'{') {
+            return;
+        }
         let chars_before = self.output_chars;
         let mut calls = false;
-        for member in json::members(data, choice) {
-            match &*member.name(data) {
-                b"delta" => calls |= self.watch_delta(data, &member.value),
-                b"text" => self.count_text(data, &member.value),
-                b"finish_reason" => self.finished |= !json::is_null(data, &member.value),
+        while let Some(key) = cursor.next_key() {
+            match &*key.name(cursor.text()) {
+                b"delta" => calls |= self.watch_delta(cursor),
+                b"text" => self.count_text(cursor),
+                b"finish_reason" if cursor.peek() == b'"' => {
+                    self.finished |= cursor.skip().is_some();
+                }
                 _ => {}
             }
         }
@@ -192,24 +194,25 @@ impl Progress {
     }
 
     /// Whether the delta calls a tool, which is output even while its arguments are still empty.
-    fn watch_delta(&mut self, data: &[u8], delta: &Span) -> bool {
+    fn watch_delta(&mut self, cursor: &mut Cursor<'_>) -> bool {
         let mut calls = false;
-        for member in json::members(data, delta) {
-            match &*member.name(data) {
+        if !cursor.enter(b'{') {
+            return calls;
+        }
+        while let Some(key) = cursor.next_key() {
+            match &*key.name(cursor.text()) {
                 b"content" | b"reasoning_content" | b"reasoning" | b"refusal" => {
-                    self.count_text(data, &member.value);
+                    self.count_text(cursor);
                 }
-                b"tool_calls" => {
-                    for call in json::elements(data, &member.value) {
+                b"tool_calls" if cursor.enter(b'[') => {
+                    while cursor.next_element() {
                         calls = true;
-                        if let Some(function) = json::member(data, &call, "function") {
-                            self.count_call(data, &function);
-                        }
+                        self.count_tool_call(cursor);
                     }
                 }
-                b"function_call" if !json::is_null(data, &member.value) => {
+                b"function_call" if cursor.peek() == b'{' => {
                     calls = true;
-                    self.count_call(data, &member.value);
+                    self.count_call(cursor);
                 }
                 _ => {}
             }
@@ -217,28 +220,38 @@ impl Progress {
         calls
     }
 
-    fn count_call(&mut self, data: &[u8], function: &Span) {
-        for member in json::members(data, function) {
-            if matches!(&*member.name(data), b"name" | b"arguments") {
-                self.count_text(data, &member.value);
+    fn count_tool_call(&mut self, cursor: &mut Cursor<'_>) {
+        if cursor.enter(b'{') {
+            while let Some(key) = cursor.next_key() {
+                if *key.name(cursor.text()) == *b"function" {
+                    self.count_call(cursor);
+                }
             }
         }
     }
 
-    fn count_text(&mut self, data: &[u8], literal: &Span) {
-        for piece in json::pieces(data, literal) {
-            match piece {
-                Piece::Plain(text) => {
-                    let continuations = text.iter().filter(|byte| **byte & 0xc0 == 0x80).count();
-                    self.output_bytes += text.len() as u64;
-                    self.output_chars += (text.len() - continuations) as u64;
-                }
-                Piece::Escaped(character) => {
-                    self.output_bytes += character.len_utf8() as u64;
-                    self.output_chars += 1;
+    fn count_call(&mut self, cursor: &mut Cursor<'_>) {
+        if cursor.enter(b'{') {
+            while let Some(key) = cursor.next_key() {
+                if matches!(&*key.name(cursor.text()), b"name" | b"arguments") {
+                    self.count_text(cursor);
                 }
             }
         }
+    }
+
+    fn count_text(&mut self, cursor: &mut Cursor<'_>) {
+        cursor.pieces(|piece| match piece {
+            Piece::Plain(text) => {
+                let continuations = text.iter().filter(|byte| **byte & 0xc0 == 0x80).count();
+                self.output_bytes += text.len() as u64;
+                self.output_chars += (text.len() - continuations) as u64;
+            }
+            Piece::Escaped(character) => {
+                self.output_bytes += character.len_utf8() as u64;
+                self.output_chars += 1;
+            }
+        });
     }
 }
 

@@ -1,8 +1,9 @@
 //! What an answer says that it used.
 
-use crate::json::{self, Span};
+use crate::json::{self, Cursor};
 
-/// Tokens as the provider counted them. Input includes what was read from a cache, output includes reasoning.
+/// Tokens as the provider counted them. Input includes what was read from a cache, output includes
+/// reasoning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
     /// Input tokens, cached ones included.
@@ -16,8 +17,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The usage in the body of an answer that is no stream. `None` where it says nothing (absent, null, or junk); a usage
-    /// of zero is a usage.
+    /// The usage in the body of an answer that is no stream. `None` where it says nothing (absent,
+    /// null, or junk); a usage of zero is a usage.
     ///
     /// ```
     /// use sluicegate_dialect::openai::Usage;
@@ -26,29 +27,33 @@ impl Usage {
     /// assert_eq!((usage.input_tokens, usage.output_tokens), (12, 0));
     /// ```
     pub fn from_completion(body: &[u8]) -> Option<Self> {
-        let root = json::root(body)?;
-        Self::read(body, &json::member(body, &root, "usage")?)
+        let root = Cursor::new(body).position();
+        Self::read(body, json::member(body, root, "usage")?.start)
     }
 
-    /// The usage object that `value` spans.
-    pub(crate) fn read(text: &[u8], value: &Span) -> Option<Self> {
+    /// The usage object that begins at `at`.
+    pub(crate) fn read(text: &[u8], at: usize) -> Option<Self> {
         let mut usage = Self::default();
         let mut told = false;
-        for member in json::members(text, value) {
-            match &*member.name(text) {
+        let mut cursor = Cursor::at(text, at);
+        if !cursor.enter(b'{') {
+            return None;
+        }
+        while let Some(key) = cursor.next_key() {
+            match &*key.name(text) {
                 b"prompt_tokens" => {
-                    usage.input_tokens = json::unsigned(text, &member.value)?;
+                    usage.input_tokens = json::unsigned(text, &cursor.skip()?)?;
                     told = true;
                 }
                 b"completion_tokens" => {
-                    usage.output_tokens = json::unsigned(text, &member.value)?;
+                    usage.output_tokens = json::unsigned(text, &cursor.skip()?)?;
                     told = true;
                 }
                 b"prompt_tokens_details" => {
-                    usage.cached_input_tokens = detail(text, &member.value, "cached_tokens");
+                    usage.cached_input_tokens = detail(&cursor, "cached_tokens");
                 }
                 b"completion_tokens_details" => {
-                    usage.reasoning_tokens = detail(text, &member.value, "reasoning_tokens");
+                    usage.reasoning_tokens = detail(&cursor, "reasoning_tokens");
                 }
                 _ => {}
             }
@@ -58,8 +63,10 @@ impl Usage {
 }
 
 /// A detail that may be absent or null, as servers that do not know it write.
-fn detail(text: &[u8], details: &Span, name: &str) -> u64 {
-    json::member(text, details, name)
+fn detail(details: &Cursor<'_>, name: &str) -> u64 {
+    let text = details.text();
+    let value = json::member(text, details.position(), name);
+    value
         .and_then(|value| json::unsigned(text, &value))
         .unwrap_or(0)
 }
