@@ -60,6 +60,8 @@ const KNOWN: [&str; 39] = [
 
 /// Tokens of output over all choices at most, whatever is asked.
 const OUTPUT_MAX: u64 = 200_000;
+/// The longest name of a model, in bytes.
+const MODEL_BYTES_MAX: usize = 256;
 /// Choices at most, as OpenAI has it.
 const CHOICES_MAX: u64 = 128;
 
@@ -146,6 +148,10 @@ impl Ask {
             (None, None) => return Err(missing("model")),
             (None, Some(_)) => return Err(wrong_type("model", "a non-empty string")),
         };
+        if model.len() > MODEL_BYTES_MAX {
+            let message = format!("Invalid 'model': longer than {MODEL_BYTES_MAX} bytes.");
+            return Err(invalid("model", message));
+        }
         let messages = match body.get("messages") {
             Some(Value::Array(messages)) if !messages.is_empty() => messages,
             Some(Value::Array(_)) => {
@@ -365,6 +371,7 @@ mod tests {
         let user = json!([{"role": "user", "content": "x"}]);
         for (body, param) in [
             (json!({"messages": user}), "model"),
+            (json!({"model": "m".repeat(257), "messages": user}), "model"),
             (json!({"model": "m"}), "messages"),
             (json!({"model": "m", "messages": []}), "messages"),
             (
