@@ -5,14 +5,18 @@
 //! never held as JSON.
 
 mod text;
+mod wire;
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::ask::{Ask, Shape};
 use crate::fault::UsageFault;
 use crate::random::Random;
 use text::Piece;
+use wire::{
+    CallPiece, Chunk, ChunkChoice, CompletionDetails, Delta, Function, Message, PromptDetails,
+    Usage, Whole, WholeCall, WholeChoice, render,
+};
 
 /// Everything that an answer says.
 #[derive(Clone, Debug)]
@@ -393,138 +397,6 @@ impl ToolCall {
             function,
         }
     }
-}
-
-impl<'a> CallPiece<'a> {
-    fn of(index: usize, fragment: &str) -> Self {
-        let function = Function {
-            name: None,
-            arguments: fragment.to_owned(),
-        };
-        Self {
-            index,
-            id: None,
-            r#type: None,
-            function,
-        }
-    }
-}
-
-fn render(answer: &impl Serialize) -> String {
-    serde_json::to_string(answer).expect("plain structs with string keys always serialise")
-}
-
-#[derive(Serialize)]
-struct Whole<'a> {
-    id: &'a str,
-    object: &'static str,
-    created: u64,
-    model: &'a str,
-    choices: Vec<WholeChoice<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<Usage>,
-    service_tier: &'static str,
-    system_fingerprint: &'a str,
-    #[serde(flatten)]
-    extra: &'a Map<String, Value>,
-}
-
-#[derive(Serialize)]
-struct WholeChoice<'a> {
-    index: usize,
-    message: Message<'a>,
-    logprobs: Option<()>,
-    finish_reason: &'static str,
-}
-
-#[derive(Serialize)]
-struct Message<'a> {
-    role: &'static str,
-    content: Option<String>,
-    refusal: Option<()>,
-    annotations: [(); 0],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<WholeCall<'a>>,
-}
-
-#[derive(Serialize)]
-struct WholeCall<'a> {
-    id: &'a str,
-    r#type: &'static str,
-    function: Function<'a>,
-}
-
-#[derive(Serialize)]
-struct Function<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    arguments: String,
-}
-
-#[derive(Serialize)]
-struct Chunk<'a> {
-    id: &'a str,
-    object: &'static str,
-    created: u64,
-    model: &'a str,
-    service_tier: &'static str,
-    system_fingerprint: &'a str,
-    choices: Vec<ChunkChoice<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<Option<Usage>>,
-    #[serde(flatten)]
-    extra: &'a Map<String, Value>,
-}
-
-#[derive(Serialize)]
-struct ChunkChoice<'a> {
-    index: usize,
-    delta: Delta<'a>,
-    logprobs: Option<()>,
-    finish_reason: Option<&'static str>,
-}
-
-#[derive(Default, Serialize)]
-struct Delta<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    role: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<Option<&'a str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_calls: Option<[CallPiece<'a>; 1]>,
-}
-
-#[derive(Serialize)]
-struct CallPiece<'a> {
-    index: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    r#type: Option<&'static str>,
-    function: Function<'a>,
-}
-
-#[derive(Serialize)]
-struct Usage {
-    prompt_tokens: u64,
-    completion_tokens: u64,
-    total_tokens: u64,
-    prompt_tokens_details: PromptDetails,
-    completion_tokens_details: CompletionDetails,
-}
-
-#[derive(Serialize)]
-struct PromptDetails {
-    cached_tokens: u64,
-    audio_tokens: u64,
-}
-
-#[derive(Serialize)]
-struct CompletionDetails {
-    reasoning_tokens: u64,
-    audio_tokens: u64,
-    accepted_prediction_tokens: u64,
-    rejected_prediction_tokens: u64,
 }
 
 #[cfg(test)]

@@ -3,11 +3,17 @@
 //! Reads only what an answer depends on. Everything else a client may send is left alone, and shown back where `fake.echo`
 //! asks for it.
 
+mod content_id;
+mod prompt;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use content_id::content_id;
+pub(crate) use prompt::Prompt;
+
+use crate::Millis;
 use crate::fault::Fault;
-use crate::{Millis, estimate};
 
 /// Fields of the chat interface; all others are unknown to it.
 const KNOWN: [&str; 39] = [
@@ -52,10 +58,10 @@ const KNOWN: [&str; 39] = [
     "web_search_options",
 ];
 
-/// Tokens that one image is charged, as measured on real responses.
-const IMAGE_TOKENS: u64 = 765;
 /// Tokens of output over all choices at most, whatever is asked.
 const OUTPUT_MAX: u64 = 200_000;
+/// The longest name of a model, in bytes.
+const MODEL_BYTES_MAX: usize = 256;
 /// Choices at most, as OpenAI has it.
 const CHOICES_MAX: u64 = 128;
 
@@ -76,18 +82,6 @@ pub(crate) struct Ask {
     pub(crate) content_id: u64,
     pub(crate) unknown: Map<String, Value>,
     pub(crate) wishes: Wishes,
-}
-
-/// What the prompt is like.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Prompt {
-    /// UTF-8 bytes of content and role names.
-    pub(crate) bytes: u64,
-    pub(crate) image_tokens: u64,
-    /// Its tokens as usage reports them.
-    pub(crate) tokens: u64,
-    pub(crate) hangul: bool,
-    pub(crate) emoji: bool,
 }
 
 /// The form of the answer.
@@ -154,6 +148,10 @@ impl Ask {
             (None, None) => return Err(missing("model")),
             (None, Some(_)) => return Err(wrong_type("model", "a non-empty string")),
         };
+        if model.len() > MODEL_BYTES_MAX {
+            let message = format!("Invalid 'model': longer than {MODEL_BYTES_MAX} bytes.");
+            return Err(invalid("model", message));
+        }
         let messages = match body.get("messages") {
             Some(Value::Array(messages)) if !messages.is_empty() => messages,
             Some(Value::Array(_)) => {
@@ -214,54 +212,6 @@ impl Ask {
     }
 }
 
-impl Prompt {
-    fn of(messages: &[Value]) -> Result<Self, Complaint> {
-        let mut prompt = Self {
-            tokens: 3,
-            ..Self::default()
-        };
-        for message in messages {
-            let Some(role) = message.get("role").and_then(Value::as_str) else {
-                return Err(missing("messages[].role"));
-            };
-            prompt.bytes += role.len() as u64;
-            prompt.tokens += 4;
-            match message.get("content") {
-                Some(Value::String(text)) => prompt.add(text),
-                Some(Value::Array(parts)) => parts.iter().for_each(|part| prompt.add_part(part)),
-                None | Some(Value::Null) => {}
-                Some(_) => {
-                    return Err(wrong_type(
-                        "messages[].content",
-                        "a string or an array of parts",
-                    ));
-                }
-            }
-        }
-        Ok(prompt)
-    }
-
-    fn add_part(&mut self, part: &Value) {
-        match part.get("text").and_then(Value::as_str) {
-            Some(text) => self.add(text),
-            None if part["type"] == "image_url" => {
-                self.image_tokens += IMAGE_TOKENS;
-                self.tokens += IMAGE_TOKENS;
-            }
-            None => {}
-        }
-    }
-
-    fn add(&mut self, text: &str) {
-        self.bytes += text.len() as u64;
-        self.tokens += estimate::tokens(text);
-        for character in text.chars() {
-            self.hangul |= matches!(character, '\u{ac00}'..='\u{d7a3}');
-            self.emoji |= matches!(character, '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}');
-        }
-    }
-}
-
 fn tools(body: &Map<String, Value>) -> Result<Vec<Tool>, Complaint> {
     let tools = match body.get("tools") {
         None | Some(Value::Null) => return Ok(Vec::new()),
@@ -309,58 +259,6 @@ fn unknown(body: &Map<String, Value>) -> Map<String, Value> {
         .filter(|(name, _)| KNOWN.binary_search(&name.as_str()).is_err())
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()
-}
-
-/// A number that depends on messages, tools, `n` and the seed, but not on the order of keys.
-fn content_id(body: &Map<String, Value>) -> u64 {
-    let mut hash = Fnv::default();
-    for name in [
-        "messages",
-        "tools",
-        "tool_choice",
-        "response_format",
-        "n",
-        "seed",
-    ] {
-        hash.value(body.get(name).unwrap_or(&Value::Null));
-    }
-    hash.0
-}
-
-/// FNV-1a, 64 bits: the same everywhere and for ever.
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    fn bytes(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-        self.0 = (self.0 ^ 0xff).wrapping_mul(0x0100_0000_01b3);
-    }
-
-    fn value(&mut self, value: &Value) {
-        match value {
-            Value::Array(values) => values.iter().for_each(|value| self.value(value)),
-            Value::Object(fields) => {
-                let mut names: Vec<&String> = fields.keys().collect();
-                names.sort_unstable();
-                for name in names {
-                    self.bytes(name.as_bytes());
-                    self.value(&fields[name]);
-                }
-            }
-            Value::String(text) => self.bytes(text.as_bytes()),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {
-                self.bytes(value.to_string().as_bytes());
-            }
-        }
-    }
 }
 
 fn flag(body: &Map<String, Value>, name: &'static str) -> Result<bool, Complaint> {
@@ -473,6 +371,7 @@ mod tests {
         let user = json!([{"role": "user", "content": "x"}]);
         for (body, param) in [
             (json!({"messages": user}), "model"),
+            (json!({"model": "m".repeat(257), "messages": user}), "model"),
             (json!({"model": "m"}), "messages"),
             (json!({"model": "m", "messages": []}), "messages"),
             (

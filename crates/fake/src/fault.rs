@@ -3,16 +3,17 @@
 //! A fault is data: it comes from a call's own `fake.fault`, from the queue, or from the settings, in this order. How it is
 //! played is the business of the answer's script.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
+mod queue;
+mod written;
 
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use queue::{QUEUED_MAX, Queue};
+pub use written::{HeaderName, Statuses, Text};
 
 use crate::Millis;
-
-/// Faults that wait for a call at most.
-pub(crate) const QUEUED_MAX: usize = 10_000;
 
 /// One thing that goes wrong, or several at once. Counts are of stream events; the default is a faultless answer.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize, Serialize)]
@@ -200,20 +201,6 @@ pub enum ErrorKind {
     Junk,
 }
 
-/// One status, or one for each call in turn.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Statuses(Vec<u16>);
-
-/// A header's value, which may be written as a number.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[serde(transparent)]
-pub struct Text(String);
-
-/// A header's name.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize, Serialize)]
-#[serde(try_from = "String")]
-pub struct HeaderName(String);
-
 impl Fault {
     /// What happens to the call that `earlier` others came before: the fault and its status, or nothing any more.
     pub(crate) fn for_call(&self, earlier: usize) -> Option<(&Self, Option<u16>)> {
@@ -244,153 +231,6 @@ fn error_status(status: u16) -> Option<u16> {
     (status != 200).then_some(status)
 }
 
-/// Faults that wait for their calls.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Queue(VecDeque<(Fault, usize)>);
-
-impl Queue {
-    /// Adds `faults` at the end; `false`, and nothing is added, if that would be too many.
-    #[must_use]
-    pub(crate) fn extend(&mut self, faults: Vec<Fault>) -> bool {
-        if self.0.len() + faults.len() > QUEUED_MAX {
-            return false;
-        }
-        self.0.extend(faults.into_iter().map(|fault| (fault, 0)));
-        true
-    }
-
-    /// Those that wait.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// The first one that is for a call of `model`, for this call.
-    pub(crate) fn next(&mut self, model: &str) -> Option<(Fault, Option<u16>)> {
-        let index = self
-            .0
-            .iter()
-            .position(|(fault, _)| fault.model.as_deref().is_none_or(|wanted| wanted == model))?;
-        let (fault, used) = &mut self.0[index];
-        let played = fault
-            .for_call(*used)
-            .map(|(fault, status)| (fault.clone(), status));
-        *used += 1;
-        if *used >= fault.queued_times() {
-            self.0.remove(index);
-        }
-        played
-    }
-}
-
-impl Statuses {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl Text {
-    /// As it stands.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl HeaderName {
-    /// In lower case.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<String> for HeaderName {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, String> {
-        match http::HeaderName::try_from(&name) {
-            Ok(checked) => Ok(Self(checked.as_str().to_owned())),
-            Err(_) => Err(format!("`{name}` is no header name")),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Statuses {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMore;
-        impl<'de> Visitor<'de> for OneOrMore {
-            type Value = Statuses;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a status from 200 to 599, or a list of them")
-            }
-
-            fn visit_u64<E: de::Error>(self, status: u64) -> Result<Statuses, E> {
-                checked(status).map(|status| Statuses(vec![status]))
-            }
-
-            fn visit_i64<E: de::Error>(self, status: i64) -> Result<Statuses, E> {
-                self.visit_u64(u64::try_from(status).unwrap_or(0))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Statuses, A::Error> {
-                let mut statuses = Vec::new();
-                while let Some(status) = list.next_element()? {
-                    statuses.push(checked(status)?);
-                }
-                Ok(Statuses(statuses))
-            }
-        }
-
-        fn checked<E: de::Error>(status: u64) -> Result<u16, E> {
-            u16::try_from(status)
-                .ok()
-                .filter(|status| (200..600).contains(status))
-                .ok_or_else(|| {
-                    de::Error::custom(format!("status {status}: expected one from 200 to 599"))
-                })
-        }
-        deserializer.deserialize_any(OneOrMore)
-    }
-}
-
-impl Serialize for Statuses {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextOrNumber;
-        impl Visitor<'_> for TextOrNumber {
-            type Value = Text;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text or a number")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Text, E> {
-                match http::HeaderValue::try_from(text) {
-                    Ok(_) => Ok(Text(text.to_owned())),
-                    Err(_) => Err(E::custom("no header can carry this text")),
-                }
-            }
-
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Text, E> {
-                Ok(Text(number.to_string()))
-            }
-
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Text, E> {
-                Ok(Text(number.to_string()))
-            }
-
-            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Text, E> {
-                Ok(Text(number.to_string()))
-            }
-        }
-        deserializer.deserialize_any(TextOrNumber)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -409,21 +249,6 @@ mod tests {
             statuses,
             [Some(Some(500)), Some(Some(429)), Some(None), None]
         );
-    }
-
-    #[test]
-    fn the_queue_serves_models_in_order_and_runs_out() {
-        let mut queue = Queue::default();
-        assert!(queue.extend(vec![
-            fault(serde_json::json!({"model": "b", "status": [503, 429]})),
-            fault(serde_json::json!({"status": 500, "times": 2})),
-        ]));
-        let statuses: Vec<_> = ["a", "b", "b", "b", "b"]
-            .iter()
-            .map(|model| queue.next(model).and_then(|(_, status)| status))
-            .collect();
-        assert_eq!(statuses, [Some(500), Some(503), Some(429), Some(500), None]);
-        assert_eq!(queue.len(), 0);
     }
 
     #[test]

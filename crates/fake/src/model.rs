@@ -24,7 +24,7 @@ pub use wire::{Header, go_duration};
 
 use window::{Count, Part, Rule};
 
-/// Scopes (models, keys) that are counted apart at most; beyond it the first is forgotten.
+/// Scopes (models, keys) that are counted apart at most; beyond it those that are not in use are forgotten.
 const SCOPES_MAX: usize = 4_096;
 
 /// The provider's side of the limits.
@@ -259,12 +259,28 @@ impl Model {
         let rule = &self.rules[index];
         let place = (index, scope(rule, call).to_owned());
         if self.counts.len() >= SCOPES_MAX && !self.counts.contains_key(&place) {
-            self.counts.pop_first();
+            self.forget_scopes(at);
         }
+        let rule = &self.rules[index];
         self.counts
             .entry(place)
             .or_default()
             .take(rule, at, amount, self.calls);
+    }
+
+    /// Forgets the scopes of which nothing counts any more; where that is none, the first of a model or key.
+    fn forget_scopes(&mut self, at: u64) {
+        let rules = &self.rules;
+        self.counts
+            .retain(|(index, _), count| count.used(&rules[*index], at) > 0);
+        if self.counts.len() >= SCOPES_MAX {
+            let first = self
+                .counts
+                .keys()
+                .find(|(_, scope)| !scope.is_empty())
+                .cloned();
+            first.map(|place| self.counts.remove(&place));
+        }
     }
 
     fn count(&self, index: usize, rule: &Rule, call: &Call<'_>) -> Option<&Count> {

@@ -120,6 +120,21 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_shows_settings_that_can_be_read() {
+        let readme = include_str!("../README.md");
+        let blocks: Vec<&str> = readme
+            .split("```yaml\n")
+            .skip(1)
+            .filter_map(|block| block.split("```").next())
+            .collect();
+        assert_eq!(blocks.len(), 2);
+        let all = Settings::from_yaml(blocks[0]).unwrap();
+        assert_eq!(all.provider.limits().len(), 2);
+        let limits = Settings::from_yaml(&format!("provider:\n{}", blocks[1])).unwrap();
+        assert_eq!(limits.provider.limits().len(), 3);
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_its_line() {
         let error = Settings::from_yaml("seed: 1\nanswer:\n  head_msec: 3\n")
             .unwrap_err()

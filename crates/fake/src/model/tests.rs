@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU64;
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::Period;
 
@@ -373,5 +375,74 @@ fn unknown_and_impossible_settings_are_refused() {
             .unwrap_err()
             .to_string();
         assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn a_crowd_of_keys_does_not_make_the_account_forget() {
+    let mut model = provider(serde_json::json!({"limits": [
+        {"meter": "requests", "amount": 5_000, "per": "60s", "window": "sliding"},
+        {"meter": "requests", "amount": 1, "per": "60s", "window": "sliding", "scope": "key"},
+    ]}));
+    let keys: Vec<String> = (0..5_000).map(|number| format!("key-{number}")).collect();
+    for key in &keys {
+        accepted(&mut model, T0, &Call { key, ..call(1) });
+    }
+    assert!(model.counts.len() <= SCOPES_MAX);
+    let refused = rejected(
+        &mut model,
+        T0,
+        &Call {
+            key: "another",
+            ..call(1)
+        },
+    );
+    assert_eq!(refused.limit, "requests");
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    pause_ms: u64,
+    tokens: u64,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = (0..1_500_u64, 1..40_u64).prop_map(|(pause_ms, tokens)| Step { pause_ms, tokens });
+    proptest::collection::vec(step, 1..80)
+}
+
+proptest! {
+    /// Whatever comes: no window holds more than its amount, a wait is exact, and a refusal changes nothing.
+    #[test]
+    fn windows_hold_and_waits_are_exact(steps in steps(), window in 0..3_usize, phase in 0..10_u64) {
+        let per = Period::from_seconds(10).unwrap();
+        let name = ["fixed", "sliding", "bucket"][window];
+        let mut limit = serde_json::json!({"meter": "tokens", "amount": 50, "per": per, "window": name});
+        if phase > 0 {
+            limit["phase"] = serde_json::json!(format!("{phase}s"));
+        }
+        let mut model = provider(serde_json::json!({"charge": "prompt", "limits": [limit]}));
+        let mut arrivals = Vec::new();
+        let mut at = T0;
+        for step in steps {
+            at += step.pause_ms * MS;
+            let call = call(step.tokens);
+            if let Verdict::Rejected(refused) = model.arrive(at, &call) {
+                let wait = refused.wait.unwrap();
+                prop_assert!(wait > 0);
+                let early = model.clone().arrive(at + wait - 1, &call);
+                prop_assert!(matches!(early, Verdict::Rejected(_)));
+                at += wait;
+                accepted(&mut model, at, &call);
+            }
+            arrivals.push((at, step.tokens));
+        }
+        let shifted = arrivals.iter().map(|(at, tokens)| (at - phase * S, *tokens));
+        match name {
+            "fixed" => prop_assert!(peak_aligned(shifted, per) <= 50),
+            "sliding" => prop_assert!(peak_in_any(arrivals, per) <= 50),
+            // A full bucket and what refills meanwhile, less than a whole period's.
+            _ => prop_assert!(peak_in_any(arrivals, per) <= 100),
+        }
     }
 }

@@ -25,6 +25,11 @@ use super::play::{Play, wait_for_head};
 use super::socket::Line;
 use super::state::{Ended, Running, Shared};
 
+/// The log keeps so much of a path.
+const PATH_CHARS_MAX: usize = 512;
+/// The longest key that is told from others.
+const KEY_CHARS_MAX: usize = 512;
+
 /// Answers a call; `deployment` is the model that its path names.
 pub(super) async fn answer(
     shared: Shared,
@@ -327,7 +332,7 @@ fn entry(parts: &request::Parts, key: &str) -> Entry {
         number: 0,
         arrived: 0,
         ended: None,
-        path: parts.uri.path().to_owned(),
+        path: parts.uri.path().chars().take(PATH_CHARS_MAX).collect(),
         model: String::new(),
         key: key.to_owned(),
         verdict: log::Verdict::Invalid,
@@ -341,12 +346,13 @@ fn entry(parts: &request::Parts, key: &str) -> Entry {
     }
 }
 
-/// The key that a call carries: Azure's header, or a bearer token, or the header of other providers.
+/// The key that a call carries: Azure's header, or a bearer token, or the header of other providers. Of an endless one only
+/// the beginning is kept.
 fn key(headers: &HeaderMap) -> String {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     text("api-key")
         .or_else(|| text("authorization").and_then(|value| value.strip_prefix("Bearer ")))
         .or_else(|| text("x-api-key"))
+        .map(|key| key.chars().take(KEY_CHARS_MAX).collect())
         .unwrap_or_default()
-        .to_owned()
 }

@@ -19,6 +19,9 @@ const SECRET: [&str; 6] = [
     "x-goog-api-key",
 ];
 
+/// The log keeps so much of a header's value.
+const HEADER_CHARS_MAX: usize = 1_024;
+
 /// One call.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
@@ -300,6 +303,7 @@ pub(super) fn headers_for_log(headers: &http::HeaderMap) -> Vec<(String, String)
             } else {
                 value
             };
+            let shown = shown.chars().take(HEADER_CHARS_MAX).collect();
             (name.as_str().to_owned(), shown)
         })
         .collect()
