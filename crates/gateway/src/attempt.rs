@@ -6,7 +6,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::shim::{retry_hint, signals};
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, Request, Response, StatusCode, response};
@@ -16,6 +15,7 @@ use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::Outcome;
 use sluicegate_dialect::openai::{ChatStream, Envelope, UpstreamError, Usage, classify};
+use sluicegate_dialect::{retry_hint, signals};
 
 use crate::body::Streamed;
 use crate::driver::Reservation;
@@ -77,7 +77,7 @@ impl Call<'_> {
         }
         if response.headers().contains_key(CONTENT_ENCODING) {
             // It was asked for in the clear; whoever compresses it anyway is passed on unread.
-            return Ok(self.unread(response, Bytes::new(), reservation));
+            return Ok(self.unread(response, &[], reservation));
         }
         let is_stream = is_event_stream(response.headers());
         match (self.envelope.stream, is_stream) {
@@ -194,7 +194,7 @@ impl Call<'_> {
             }
             if body.len() > WHOLE_MAX {
                 let response = Response::from_parts(head, incoming);
-                return Ok(self.unread(response, body.freeze(), reservation));
+                return Ok(self.unread(response, &body, reservation));
             }
         }
         let body = body.freeze();
@@ -234,12 +234,12 @@ impl Call<'_> {
     fn unread(
         &self,
         response: Response<Incoming>,
-        begun: Bytes,
+        begun: &[u8],
         reservation: Reservation,
     ) -> Answer {
         let (head, incoming) = response.into_parts();
         let mut streamed = self.streamed(incoming, None, reservation);
-        streamed.begin_with(&begun);
+        streamed.begin_with(begun);
         Answer {
             head,
             body: AnswerBody::Streamed(Box::new(streamed)),

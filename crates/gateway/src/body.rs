@@ -77,7 +77,7 @@ impl Streamed {
     }
 
     /// What was read of an unread body before it became one.
-    pub(crate) fn begin_with(&mut self, begun: &Bytes) {
+    pub(crate) fn begin_with(&mut self, begun: &[u8]) {
         self.out.extend_from_slice(begun);
     }
 
@@ -193,10 +193,7 @@ impl Streamed {
     /// Nothing more will come: the client is told so.
     fn fail(&mut self, outcome: &'static str, kind: UpstreamFailureKind) {
         let deployment = self.deployment.clone();
-        self.break_off(
-            outcome,
-            &Failure::Upstream(UpstreamFailure { deployment, kind }),
-        );
+        self.break_off(outcome, &UpstreamFailure { deployment, kind }.into());
     }
 
     fn break_off(&mut self, outcome: &'static str, failure: &Failure) {

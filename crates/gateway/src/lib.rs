@@ -14,7 +14,6 @@ mod http;
 mod metrics;
 mod server;
 mod settlement;
-mod shim;
 mod snapshot;
 mod upstream;
 

@@ -44,14 +44,10 @@ pub(crate) fn of_stream(progress: &Progress, input: u64) -> Outcome {
 
 /// The input tokens that `envelope` is expected to be counted for.
 pub(crate) fn expected_input(envelope: &Envelope) -> u64 {
-    crate::shim::tokens(envelope)
+    sluicegate_dialect::tokens(envelope)
 }
 
 /// What a request to `route` is charged there, before it is sent.
 pub(crate) fn demand(route: Route<'_>, envelope: &Envelope) -> Amounts {
-    crate::shim::charge(
-        route.account.charge,
-        envelope,
-        route.deployment.output_default,
-    )
+    sluicegate_dialect::charge(route.account.charge, envelope)
 }

@@ -57,7 +57,7 @@ pub(crate) enum Failure {
     /// The core refused.
     Refused(Refused),
     /// The upstream failed.
-    Upstream(UpstreamFailure),
+    Upstream(Box<UpstreamFailure>),
     /// The process is about to stop.
     ShuttingDown,
 }
@@ -405,6 +405,6 @@ impl From<Refused> for Failure {
 
 impl From<UpstreamFailure> for Failure {
     fn from(failure: UpstreamFailure) -> Self {
-        Self::Upstream(failure)
+        Self::Upstream(Box::new(failure))
     }
 }
