@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use sluicegate_core::{BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window};
+use sluicegate_core::{
+    Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
+};
 
 use crate::window::{FailuresRow, SettlementRow, StartRow, WindowRow, seconds_of};
 use crate::{Evidence, Provider};
@@ -100,6 +102,7 @@ impl LimitTemplate {
             settlement: self.settlement,
             failures: self.failures,
             arrival_spread: ARRIVAL_SPREAD,
+            authority: Authority::Local,
         }
     }
 

@@ -7,12 +7,27 @@
 
 extern crate alloc;
 
+mod counter;
+mod decision;
+mod forecast;
+mod gate;
+mod group;
+mod ledger;
 mod limit;
+mod line;
+mod policy;
 mod signal;
+mod slab;
 mod time;
 mod units;
+mod window;
 
-pub use limit::{Failures, Limit, Mode, Settlement, Start, Window};
+pub use decision::{Decision, Event, Grant, Refusal, Submission};
+pub use gate::{Core, EVENTS_MAX, LimitState};
+pub use ledger::{Outcome, ReservationId, Resolution};
+pub use limit::{Authority, Failures, Limit, Mode, Settlement, Start, Window};
+pub use line::TicketId;
+pub use policy::{LimitId, Policy, PolicyError, Target, TargetId};
 pub use signal::Signal;
 pub use time::{Now, Timestamp, WallTime};
 pub use units::{Amounts, BasisPoints, Meter};

@@ -35,8 +35,20 @@ pub struct Limit {
     /// Whether what failed at the provider stays charged.
     pub failures: Failures,
     /// The longest time by which arriving at the provider may follow admission. A window counts a charge for as long as it
-    /// may matter there: a sliding one this much longer, a calendar one on both sides of an edge that is this close.
+    /// may matter there: a sliding one this much longer, a calendar one also in the next window when the edge is this close.
     pub arrival_spread: Duration,
+    /// Who counts it.
+    pub authority: Authority,
+}
+
+/// Who counts a limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Authority {
+    /// The core does.
+    Local,
+    /// Somebody outside does, for several instances together: each charge is asked for with
+    /// [`Event::GrantWanted`](crate::Event::GrantWanted) and answered with [`Core::grant`](crate::Core::grant).
+    Granted,
 }
 
 /// How a limit counts and refills.

@@ -1,0 +1,172 @@
+//! `sluicegate serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use sluicegate_config::Policy;
+use sluicegate_fake::Settings;
+use sluicegate_gateway::{Exposure, Running, StartError};
+use tokio::task::JoinHandle;
+
+use crate::{WrongUsage, file, reload, signals};
+
+/// What the built-in fake upstream limits: the same as [`Policy::for_fake`] counts.
+const FAKE_SETTINGS: &str = "
+provider:
+  limits:
+    - { meter: requests, amount: 300, per: 60s, window: fixed, quantum: { per: 1s, any: true } }
+    - { meter: tokens, amount: 300000, per: 60s, window: fixed }
+answer: { output_tokens: 48, ms_per_token: 5 }
+";
+
+/// Run the gateway.
+///
+/// Without a configuration the keys in the environment (`OPENAI_API_KEY`, …) become accounts; without a key the built-in fake upstream
+/// answers.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// The configuration; reloaded when it changes.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Where clients reach the gateway, instead of `server.listen`; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+    /// Answer everyone who reaches an address that is not loopback, though there are no keys.
+    #[arg(long)]
+    insecure: bool,
+}
+
+/// Where answers come from.
+#[derive(Debug)]
+enum Source {
+    File(PathBuf),
+    Environment,
+    Fake(JoinHandle<()>),
+}
+
+impl Serve {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("the runtime does not start")?
+            .block_on(self.serve())
+    }
+
+    async fn serve(self) -> anyhow::Result<()> {
+        let termination = signals::termination()?;
+        let (policy, source) = self.policy().await?;
+        let exposure = if self.insecure {
+            Exposure::Insecure
+        } else {
+            Exposure::LoopbackOnly
+        };
+        let running = Running::start(self.overridden(policy), exposure)
+            .await
+            .map_err(start_error)?;
+        greet(&running, &source);
+        match &source {
+            Source::File(path) => {
+                let changes = reload::watch(path)?;
+                tokio::select! {
+                    () = termination => {}
+                    () = reload::follow(&running, path, changes, |policy| self.overridden(policy)) => {}
+                }
+            }
+            Source::Environment | Source::Fake(_) => termination.await,
+        }
+        tracing::info!("draining; a second signal breaks off what is left");
+        let hurry = signals::termination()?;
+        running.stop(hurry).await;
+        if let Source::Fake(fake) = source {
+            fake.abort();
+        }
+        Ok(())
+    }
+
+    async fn policy(&self) -> anyhow::Result<(Policy, Source)> {
+        if let Some(path) = &self.config {
+            return Ok((file::read(path)?, Source::File(path.clone())));
+        }
+        if let Some(policy) = Policy::from_env(&file::variable) {
+            return Ok((policy, Source::Environment));
+        }
+        let settings = Settings::from_yaml(FAKE_SETTINGS).context("the built-in settings")?;
+        let fake = sluicegate_fake::bind(SocketAddr::from(([127, 0, 0, 1], 0)), settings).await?;
+        let policy = Policy::for_fake(fake.local_addr()?);
+        let fake = tokio::spawn(fake.run(std::future::pending()));
+        Ok((policy, Source::Fake(fake)))
+    }
+
+    /// The policy with what the command line says instead.
+    fn overridden(&self, mut policy: Policy) -> Policy {
+        if let Some(listen) = self.listen {
+            policy.server = policy.server.listening_on(listen);
+        }
+        policy
+    }
+}
+
+fn start_error(error: StartError) -> anyhow::Error {
+    match error {
+        StartError::Listen { address, error } => anyhow::anyhow!(
+            "cannot listen on {address}: {error}; --listen chooses another address, and port 0 a free one"
+        ),
+        wrong @ (StartError::Policy(_) | StartError::Exposed(_)) => {
+            WrongUsage(wrong.to_string()).into()
+        }
+    }
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "where to point an SDK, for people and for programs"
+)]
+fn greet(running: &Running, source: &Source) {
+    let address = running.address();
+    println!(
+        "sluicegate {} listens on http://{address}",
+        env!("CARGO_PKG_VERSION")
+    );
+    if running.admin_address() != address {
+        println!("metrics are on http://{}/metrics", running.admin_address());
+    }
+    let model = match source {
+        Source::File(path) => {
+            println!(
+                "configuration: {} (reloaded when it changes)",
+                path.display()
+            );
+            running.example_model()
+        }
+        Source::Environment => {
+            println!(
+                "accounts from the keys in the environment; limits are learned from the providers' answers"
+            );
+            running.example_model()
+        }
+        Source::Fake(_) => {
+            println!(
+                "no key in the environment (OPENAI_API_KEY, ...) and no --config: answers come from the built-in fake upstream,\n\
+                 which allows 300 requests (5 in any second) and 300,000 tokens a minute and costs nothing"
+            );
+            running.example_model()
+        }
+    };
+    let host = reachable(address);
+    println!(
+        "\n  OpenAI(base_url=\"http://{host}/v1\", api_key=\"any\")\n\n  \
+         curl http://{host}/v1/chat/completions -H 'content-type: application/json' \\\n    \
+         -d '{{\"model\":\"{model}\",\"messages\":[{{\"role\":\"user\",\"content\":\"Hello!\"}}]}}'\n"
+    );
+}
+
+/// An address that a client on this machine can use.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() {
+        return SocketAddr::from(([127, 0, 0, 1], address.port()));
+    }
+    address
+}

@@ -1,0 +1,250 @@
+//! One scalar against its kind: text to a typed value, or why not.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use crate::Secret;
+use crate::checked::{Data, Text};
+use crate::errors::shown;
+use crate::scalar::{self, Wrong};
+use crate::shape::{Kind, Support, Word, nearest};
+
+/// The longest name or other text, in bytes.
+const TEXT_BYTES_MAX: usize = 4_096;
+/// The longest name that may be given to something, in characters.
+const NAME_CHARS_MAX: usize = 128;
+
+/// `text` as a `kind`; `written` is how it stands in the file.
+pub(crate) fn scalar(text: &str, written: &str, kind: &Kind) -> Result<Data, Wrong> {
+    match kind {
+        Kind::Text(_) => free_text(text).map(|text| {
+            Data::Text(Text {
+                value: text.to_owned(),
+                shown: shown(written),
+            })
+        }),
+        Kind::Secret => secret(text).map(Data::Secret),
+        Kind::Url => url(text).map(Data::Url),
+        Kind::Address => address(text).map(Data::Address),
+        Kind::Count { max } => within(scalar::count(text)?, 1, *max).map(Data::Count),
+        Kind::Bytes { max } => within(scalar::bytes(text)?, 1, *max).map(Data::Bytes),
+        Kind::Duration { min, max } => {
+            let duration = scalar::duration(text)?;
+            match (duration < *min, duration > *max) {
+                (true, _) => Err(Wrong::new("is too short")),
+                (_, true) => Err(Wrong::new("is too long")),
+                _ => Ok(Data::Duration(duration)),
+            }
+        }
+        Kind::Share => scalar::share(text).map(Data::Share),
+        Kind::Dollars => scalar::dollars(text).map(Data::Dollars),
+        Kind::Word(words) => word(text, words).map(Data::Word),
+        Kind::OneOf(kinds) => one_of(text, written, kinds),
+        Kind::Object(_) | Kind::Map { .. } | Kind::List(_) => Err(Wrong::new("is a single value")),
+        Kind::Later => Err(Wrong::new("is not supported yet")),
+    }
+}
+
+/// Whether `name` may be given to something: it appears in messages, metrics and requests.
+pub(crate) fn name(name: &str) -> Result<(), &'static str> {
+    if name.is_empty() {
+        Err("it is empty")
+    } else if name.chars().count() > NAME_CHARS_MAX {
+        Err("it has more than 128 characters")
+    } else if name.contains("${") {
+        Err("names are not taken from the environment")
+    } else if name.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        Err("it contains a space or control character")
+    } else {
+        Ok(())
+    }
+}
+
+/// The first alternative that `text` is, else the last complaint of one that is a single value.
+fn one_of(text: &str, written: &str, kinds: &[Kind]) -> Result<Data, Wrong> {
+    let mut wrong = Wrong::new("is a single value");
+    for kind in kinds {
+        if matches!(kind, Kind::Object(_) | Kind::Map { .. } | Kind::List(_)) {
+            continue;
+        }
+        match scalar(text, written, kind) {
+            Ok(data) => return Ok(data),
+            Err(this) => wrong = this,
+        }
+    }
+    Err(wrong)
+}
+
+fn free_text(text: &str) -> Result<&str, Wrong> {
+    if text.trim().is_empty() {
+        Err(Wrong::new("is empty"))
+    } else if text.len() > TEXT_BYTES_MAX {
+        Err(Wrong::new("is too long"))
+    } else if text.chars().any(char::is_control) {
+        Err(Wrong::new("contains a line break or control character"))
+    } else {
+        Ok(text)
+    }
+}
+
+/// A key goes into a header: visible ASCII only. The value appears in no message.
+fn secret(text: &str) -> Result<Secret<String>, Wrong> {
+    if text.is_empty() {
+        Err(Wrong {
+            what: "is empty",
+            mend: Some("set the key, or remove the line if the upstream needs none".to_owned()),
+        })
+    } else if text.len() > TEXT_BYTES_MAX {
+        Err(Wrong::new("is too long"))
+    } else if text.bytes().all(|b| b.is_ascii_graphic()) {
+        Ok(Secret::new(text.to_owned()))
+    } else {
+        Err(Wrong {
+            what: "contains a space, line break or other character that no key has",
+            mend: Some("look for a line break at the end of the variable or file".to_owned()),
+        })
+    }
+}
+
+/// A URL to which paths are appended. It may hold a password, so it appears in no message.
+fn url(text: &str) -> Result<String, Wrong> {
+    let wrong = |what, mend: &str| {
+        Err(Wrong {
+            what,
+            mend: Some(mend.to_owned()),
+        })
+    };
+    if text.contains(['?', '#']) {
+        return wrong("has a query or fragment", "end it with the path");
+    }
+    let Ok(uri) = text.parse::<http::Uri>() else {
+        return Err(Wrong::new("is not a URL"));
+    };
+    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+        return wrong("is not a whole URL", "begin it with https:// and the host");
+    };
+    if !matches!(scheme, "http" | "https") {
+        return wrong(
+            "has a scheme other than http and https",
+            "begin it with https://",
+        );
+    }
+    if authority.as_str().contains('@') {
+        return wrong(
+            "has a user name or password in it",
+            "give the key as api_key",
+        );
+    }
+    let portless = authority.as_str() == authority.host();
+    if authority.host().is_empty() || (!portless && authority.port_u16().is_none()) {
+        return Err(Wrong::new("has no host or an impossible port"));
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+fn address(text: &str) -> Result<SocketAddr, Wrong> {
+    let write = |address: String| {
+        Err(Wrong {
+            what: "is not an address",
+            mend: Some(format!("write {address}")),
+        })
+    };
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    match text.rsplit_once(':') {
+        Some(("localhost", port)) => match port.parse::<u16>() {
+            Ok(port) => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
+            Err(_) => Err(Wrong::new("is not an address")),
+        },
+        Some(("" | "*", port)) if port.parse::<u16>().is_ok() => write(format!(
+            "127.0.0.1:{port}, or 0.0.0.0:{port} for every interface"
+        )),
+        None if text.parse::<u16>().is_ok() => write(format!("127.0.0.1:{text}")),
+        _ => Err(Wrong::new("is not an address")),
+    }
+}
+
+fn word(text: &str, words: &[Word]) -> Result<&'static str, Wrong> {
+    match words.iter().find(|word| word.name == text) {
+        Some(word) if word.support == Support::Now => Ok(word.name),
+        Some(_) => Err(Wrong::new("is not supported yet")),
+        None => {
+            let near = nearest(text, words.iter().map(|word| word.name));
+            Err(Wrong {
+                what: "is not one of the known words",
+                mend: near.map(|near| format!("did you mean \"{near}\"?")),
+            })
+        }
+    }
+}
+
+fn within(number: u64, min: u64, max: u64) -> Result<u64, Wrong> {
+    if number < min {
+        Err(Wrong::new("is too small"))
+    } else if number > max {
+        Err(Wrong::new("is too large"))
+    } else {
+        Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_have_a_host_and_nothing_to_hide() {
+        assert_eq!(
+            url("https://api.example.net/v1/").ok().as_deref(),
+            Some("https://api.example.net/v1")
+        );
+        assert_eq!(
+            url("http://[::1]:9000").ok().as_deref(),
+            Some("http://[::1]:9000")
+        );
+        for bad in [
+            "api.example.net/v1",
+            "/v1",
+            "ftp://example.net",
+            "https://user:pass@example.net",
+            "https://example.net/?key=1",
+            "https://example.net/#a",
+            "https://",
+            "https://exa mple.net",
+            "https://example.net:99999",
+            "",
+        ] {
+            assert!(url(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_numeric_or_localhost() {
+        let parsed = |text| address(text).ok().map(|address| address.to_string());
+        assert_eq!(parsed("0.0.0.0:80").as_deref(), Some("0.0.0.0:80"));
+        assert_eq!(parsed("[::1]:80").as_deref(), Some("[::1]:80"));
+        assert_eq!(parsed("localhost:80").as_deref(), Some("127.0.0.1:80"));
+        assert_eq!(parsed("example.net:80"), None);
+        let mend = |text| address(text).err().and_then(|wrong| wrong.mend);
+        assert_eq!(mend("8080").as_deref(), Some("write 127.0.0.1:8080"));
+        assert!(mend(":8080").is_some_and(|mend| mend.contains("0.0.0.0:8080")));
+    }
+
+    #[test]
+    fn keys_fit_into_a_header() {
+        assert!(secret("sk-abc_123").is_ok());
+        for bad in ["", "a b", "a\n", "키"] {
+            assert!(secret(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_short_and_visible() {
+        assert!(
+            name("qwen/qwen3:8b").is_ok() && name("한국").is_ok() && name(&"x".repeat(128)).is_ok()
+        );
+        for bad in ["", "a b", "a\tb", "${A}", &"x".repeat(129)] {
+            assert!(name(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! The resolved policy: what a configuration means, ready for use.
+//!
+//! Plain comparable data. Nothing here is optional that a default could fill, no name is left to look up, and nothing can be
+//! wrong any more. It must not know that there was a file.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sluicegate_catalog::{ChargeRule, Provider};
+use sluicegate_core::{BasisPoints, Limit};
+
+use crate::Secret;
+
+/// Everything that a configuration says.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Policy {
+    /// Where the gateway listens and what it allows a client.
+    pub server: Server,
+    /// What providers limit and bill, in the order of the file.
+    pub accounts: Vec<Account>,
+    /// What a client may name as its model, in the order of the file.
+    pub deployments: Vec<Deployment>,
+    /// The priority classes.
+    pub lanes: Lanes,
+    /// How streamed answers are passed on.
+    pub stream: Stream,
+    /// The bound of the waiting line.
+    pub queue: Queue,
+}
+
+impl Policy {
+    /// The deployment that answers for `model`, with its index: the one of exactly that name, else the one whose wildcard
+    /// shares the longest beginning with it.
+    ///
+    /// ```
+    /// let text = r#"
+    /// accounts: { a: { provider: openai, base_url: http://127.0.0.1:9000 } }
+    /// deployments: { "gpt-*": { account: a }, "gpt-5*": { account: a }, gpt-5.5: { account: a } }
+    /// "#;
+    /// let policy = sluicegate_config::parse("a.yaml", text, &|_| None)?;
+    /// let found = |model| policy.find(model).map(|(_, deployment)| deployment.name.as_str());
+    /// assert_eq!(found("gpt-5.5"), Some("gpt-5.5"));
+    /// assert_eq!(found("gpt-5.5-mini"), Some("gpt-5*"));
+    /// assert_eq!(found("gpt-4o"), Some("gpt-*"));
+    /// assert_eq!(found("o3"), None);
+    /// # Ok::<(), sluicegate_config::Errors>(())
+    /// ```
+    pub fn find(&self, model: &str) -> Option<(usize, &Deployment)> {
+        self.deployments
+            .iter()
+            .enumerate()
+            .filter(|(_, deployment)| deployment.pattern.matches(model))
+            .max_by_key(|(_, deployment)| match &deployment.pattern {
+                Pattern::Exact(_) => usize::MAX,
+                Pattern::Prefix(prefix) => prefix.len(),
+            })
+    }
+}
+
+/// Where the gateway listens and what it allows a client.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Server {
+    /// The address for clients.
+    pub listen: SocketAddr,
+    /// The address for `/`, `/admin` and `/metrics`; may be `listen` itself.
+    pub admin_listen: SocketAddr,
+    /// The largest request body, in bytes.
+    pub body_max: u64,
+    /// How long a client may take to send the head of a request.
+    pub header_timeout: Duration,
+    /// How long a stopping gateway waits for what is under way.
+    pub drain: Duration,
+}
+
+impl Server {
+    /// Where the admin pages are unless told otherwise and `listen` is not loopback.
+    pub(crate) const ADMIN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8081);
+
+    /// Whether only programs on this machine can reach the address for clients.
+    pub const fn is_loopback(&self) -> bool {
+        is_loopback(self.listen.ip())
+    }
+
+    /// The same server with clients at `listen`. The admin pages move along where they shared the address and the new one is
+    /// loopback too.
+    #[must_use]
+    pub fn listening_on(mut self, listen: SocketAddr) -> Self {
+        let by_default = is_loopback(self.admin_listen.ip()) && self.admin_is_shared();
+        self.listen = listen;
+        if by_default {
+            self.admin_listen = if is_loopback(listen.ip()) {
+                listen
+            } else {
+                Self::ADMIN
+            };
+        }
+        self
+    }
+
+    /// Whether the admin pages are on the address for clients.
+    pub fn admin_is_shared(&self) -> bool {
+        self.admin_listen == self.listen
+    }
+}
+
+pub(crate) const fn is_loopback(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => ip.is_loopback(),
+        IpAddr::V6(ip) => match ip.to_ipv4_mapped() {
+            Some(ip) => ip.is_loopback(),
+            None => ip.is_loopback(),
+        },
+    }
+}
+
+/// What a provider limits and bills.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Account {
+    /// Its name in the configuration, unique.
+    pub name: Arc<str>,
+    /// What the provider does.
+    pub provider: &'static Provider,
+    /// The keys, used in turn; empty only where `base_url` is loopback.
+    pub api_keys: Vec<Secret<String>>,
+    /// Where the provider's API begins, without a slash at the end; it may or may not name the version.
+    pub base_url: String,
+    /// The share of each limit that is used. Already in each limit; what `Auto` learns is set over it.
+    pub headroom: Headroom,
+    /// What the provider grants the account as a whole.
+    pub limits: Vec<Limit>,
+    /// Models that share limits.
+    pub families: Vec<Family>,
+    /// For calls to this account; what the server says is merged in.
+    pub timeouts: Timeouts,
+    /// A PEM file with further root certificates.
+    pub ca_file: Option<PathBuf>,
+    /// What a request costs here: the provider's rule.
+    pub charge: &'static ChargeRule,
+}
+
+/// The share of a limit that is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Headroom {
+    /// The whole, less a margin that is learned; nothing is learned yet, so the limits say the whole.
+    Auto,
+    /// A hard cap.
+    Share(BasisPoints),
+}
+
+/// Models of one account that share limits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Family {
+    /// Its name, unique in the account.
+    pub name: Arc<str>,
+    /// The provider's names of the models.
+    pub models: Vec<Pattern>,
+    /// What the provider grants them together.
+    pub limits: Vec<Limit>,
+}
+
+/// A name, or the beginning of names.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Pattern {
+    /// This name only.
+    Exact(String),
+    /// Every name that begins like this.
+    Prefix(String),
+}
+
+impl Pattern {
+    /// Whether `name` is meant.
+    pub fn matches(&self, name: &str) -> bool {
+        match self {
+            Self::Exact(exact) => exact == name,
+            Self::Prefix(prefix) => name.starts_with(prefix.as_str()),
+        }
+    }
+}
+
+/// One addressable upstream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Deployment {
+    /// Its name in the configuration, unique, with the `*` where it is a wildcard.
+    pub name: String,
+    /// The requested models that it answers for.
+    pub pattern: Pattern,
+    /// The index of its account in [`Policy::accounts`].
+    pub account: usize,
+    /// What the provider is asked for.
+    pub model: UpstreamModel,
+    /// What the provider grants the model, beside the limits of the account and its families. Deployments of one account and
+    /// model have equal limits of equal names.
+    pub limits: Vec<Limit>,
+    /// The most tokens of input and output together.
+    pub context: Option<u64>,
+    /// What it costs.
+    pub price: Option<Price>,
+    /// For calls to it; what the account and the server say is merged in.
+    pub timeouts: Timeouts,
+    /// The output tokens that are expected of a request that names no maximum; without it the provider's row decides.
+    pub output_default: Option<u64>,
+}
+
+/// The model that a provider is asked for.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum UpstreamModel {
+    /// Always this one.
+    Named(String),
+    /// The one that the client named.
+    Requested,
+}
+
+/// Micro-dollars for a million tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Price {
+    /// For input.
+    pub input_micros: u64,
+    /// For input read from the provider's cache.
+    pub cached_input_micros: u64,
+    /// For output.
+    pub output_micros: u64,
+}
+
+/// Bounds on one call to an upstream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timeouts {
+    /// To a connection, TLS included.
+    pub connect: Duration,
+    /// From the end of the request to the head of the answer.
+    pub head: Duration,
+    /// Between two pieces of the answer.
+    pub idle: Duration,
+    /// For the whole call, but it never cuts a stream that moves; `None` is no bound.
+    pub total: Option<Duration>,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(5),
+            head: Duration::from_secs(120),
+            idle: Duration::from_secs(60),
+            total: None,
+        }
+    }
+}
+
+/// The priority classes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lanes {
+    /// Somebody is watching.
+    pub interactive: Lane,
+    /// A program is waiting.
+    pub api: Lane,
+    /// Nobody is waiting.
+    pub batch: Lane,
+}
+
+/// How long one class may wait and retry.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lane {
+    /// The most upstream calls for one request, the first included.
+    pub max_attempts: NonZeroU32,
+    /// The longest time from the first call to the last retry.
+    pub max_total_retry: Duration,
+    /// The longest wait in the queue, where the request names none.
+    pub max_wait: Duration,
+}
+
+/// How streamed answers are passed on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stream {
+    /// How long the head of a stream is held back for its first content.
+    pub head_hold: Duration,
+}
+
+/// The bound of the waiting line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Queue {
+    /// The most requests that wait at once.
+    pub max_tickets: NonZeroUsize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_in_every_notation() {
+        for (ip, expected) in [
+            ("127.0.0.1", true),
+            ("127.9.9.9", true),
+            ("::1", true),
+            ("::ffff:127.0.0.1", true),
+            ("0.0.0.0", false),
+            ("::", false),
+            ("10.0.0.1", false),
+        ] {
+            assert_eq!(
+                is_loopback(ip.parse().expect("an address")),
+                expected,
+                "{ip}"
+            );
+        }
+    }
+}

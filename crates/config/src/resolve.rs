@@ -1,0 +1,54 @@
+//! What the values mean together: checked sections to a policy.
+//!
+//! It owns meaning: references between sections, defaults that depend on other values, contradictions. It reads only
+//! sections whose form was checked, leaves out what is broken without a word (that was said), and goes on after a problem.
+
+mod account;
+mod deployment;
+mod limits;
+mod server;
+
+use crate::checked::Section;
+use crate::errors::Problems;
+use crate::{Pattern, Policy};
+
+/// The policy that `root` describes; what is wrong with it is in `problems`, and then the policy is not to be used.
+pub(crate) fn resolve(root: &Section, problems: &mut Problems) -> Option<Policy> {
+    let (server, timeouts) = server::server(root.section("server"), problems);
+    let accounts = account::accounts(root.map("accounts"), timeouts, problems);
+    let deployments = deployment::deployments(root.map("deployments"), &accounts, problems);
+    for key in ["accounts", "deployments"] {
+        if let Some(value) = root.value(key)
+            && !root.is_broken(key)
+            && root.map(key).is_empty()
+        {
+            problems
+                .add(value.at, &value.path, "is empty")
+                .expected(format!("at least one of the {key}"));
+        }
+    }
+    Some(Policy {
+        server: server?,
+        accounts: accounts
+            .into_iter()
+            .map(|slot| slot.account)
+            .collect::<Option<_>>()?,
+        deployments: deployments?,
+        lanes: server::lanes(root.section("lanes"))?,
+        stream: server::stream(root.section("stream"))?,
+        queue: server::queue(root.section("queue"))?,
+    })
+}
+
+/// `name` as a pattern: one `*` at the end is a wildcard, any other is refused.
+fn pattern(name: &str) -> Result<Pattern, &'static str> {
+    let (stem, wild) = match name.strip_suffix('*') {
+        Some(stem) => (stem, true),
+        None => (name, false),
+    };
+    match (stem.contains('*'), wild) {
+        (true, _) => Err("a * may stand at the end only"),
+        (false, true) => Ok(Pattern::Prefix(stem.to_owned())),
+        (false, false) => Ok(Pattern::Exact(stem.to_owned())),
+    }
+}

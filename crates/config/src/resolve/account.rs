@@ -1,0 +1,248 @@
+//! Accounts: provider, keys, address, families.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use sluicegate_catalog::{ChargeRule, Provider, provider, providers};
+
+use super::limits::{Scope, limits};
+use super::pattern;
+use super::server::timeouts;
+use crate::checked::{Data, Named, Section};
+use crate::errors::Problems;
+use crate::policy::is_loopback;
+use crate::shape::{listed, nearest};
+use crate::{Account, Family, Headroom, Pattern, Secret, Timeouts};
+
+/// An entry of `accounts`; the name stands also where the rest is wrong, so that a deployment that names it is not.
+pub(super) struct Slot<'a> {
+    pub(super) name: &'a str,
+    pub(super) account: Option<Account>,
+}
+
+pub(super) fn accounts<'a>(
+    entries: &'a [Named],
+    outer: Timeouts,
+    problems: &mut Problems,
+) -> Vec<Slot<'a>> {
+    entries
+        .iter()
+        .map(|entry| Slot {
+            name: &entry.name,
+            account: match &entry.value.data {
+                Data::Section(section) => account(&entry.name, section, outer, problems),
+                _ => None,
+            },
+        })
+        .collect()
+}
+
+fn account(
+    name: &str,
+    section: &Section,
+    outer: Timeouts,
+    problems: &mut Problems,
+) -> Option<Account> {
+    let provider = row(section, problems)?;
+    let headroom = headroom(section);
+    let base_url = base_url(section, provider, problems);
+    let api_keys = api_keys(section, provider, base_url.as_deref(), problems);
+    let scope = Scope {
+        name: format!("account {name}"),
+        provider,
+        headroom,
+    };
+    let limits = limits(section.value("limits"), &scope, problems);
+    let families = families(name, section, provider, headroom, problems);
+    Some(Account {
+        name: name.into(),
+        provider,
+        api_keys,
+        base_url: base_url?,
+        headroom,
+        limits,
+        families,
+        timeouts: timeouts(section.section("timeouts"), outer),
+        ca_file: section
+            .text("ca_file")
+            .map(|path| path.value.clone().into()),
+        charge: charge(section, provider, problems)?,
+    })
+}
+
+fn row(section: &Section, problems: &mut Problems) -> Option<&'static Provider> {
+    let id = section.text("provider")?;
+    let found = provider(&id.value);
+    if found.is_none() {
+        let value = section.value("provider")?;
+        let known = || providers().iter().map(|row| row.id.as_str());
+        let problem = problems
+            .add(value.at, &value.path, format!("no provider {}", id.shown))
+            .expected(listed(known()));
+        if let Some(near) = nearest(&id.value, known()) {
+            problem.mend(format!("did you mean \"{near}\"?"));
+        }
+    }
+    found
+}
+
+fn headroom(section: &Section) -> Headroom {
+    match section.value("headroom").map(|value| &value.data) {
+        Some(Data::Share(share)) => Headroom::Share(*share),
+        _ => Headroom::Auto,
+    }
+}
+
+fn base_url(section: &Section, row: &Provider, problems: &mut Problems) -> Option<String> {
+    if section.has("base_url") {
+        return section.url("base_url").map(str::to_owned);
+    }
+    if row.base_url.is_none() {
+        problems
+            .add(section.at, &section.path, "\"base_url\" is missing")
+            .expected(format!(
+                "your own address, since {} has none for all",
+                row.name
+            ));
+    }
+    row.base_url.clone()
+}
+
+fn api_keys(
+    section: &Section,
+    row: &Provider,
+    base_url: Option<&str>,
+    problems: &mut Problems,
+) -> Vec<Secret<String>> {
+    if let Some(several) = section.value("api_keys")
+        && section.has("api_key")
+    {
+        problems
+            .add(several.at, &several.path, "stands beside api_key")
+            .mend("move all keys to api_keys");
+    }
+    let mut keys: Vec<Secret<String>> = Vec::new();
+    for value in section
+        .value("api_key")
+        .into_iter()
+        .chain(section.list("api_keys"))
+    {
+        if let Data::Secret(key) = &value.data {
+            if keys.contains(key) {
+                problems
+                    .add(value.at, &value.path, "the same key as one before")
+                    .mend("remove it: a key counts once");
+            }
+            keys.push(key.clone());
+        }
+    }
+    let given = section.has("api_key") || section.has("api_keys");
+    if !given && base_url.is_some_and(|url| !is_loopback_url(url)) {
+        let variable = row.env_keys.first().map_or("API_KEY", String::as_str);
+        problems
+            .add(section.at, &section.path, "no key")
+            .mend(format!("add `api_key: ${{{variable}}}`"));
+    }
+    keys
+}
+
+fn is_loopback_url(url: &str) -> bool {
+    let Ok(uri) = url.parse::<http::Uri>() else {
+        return false;
+    };
+    let host = uri.host().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || bare.parse::<IpAddr>().is_ok_and(is_loopback)
+}
+
+fn charge(
+    section: &Section,
+    row: &'static Provider,
+    problems: &mut Problems,
+) -> Option<&'static ChargeRule> {
+    if !section.has("charge") {
+        return Some(row.charge.default_rule());
+    }
+    let name = section.text("charge")?;
+    let found = row.charge.rule(&name.value);
+    if found.is_none() {
+        let value = section.value("charge")?;
+        problems
+            .add(
+                value.at,
+                &value.path,
+                format!("{} has no charge rule {}", row.name, name.shown),
+            )
+            .expected(listed(row.charge.names()));
+    }
+    found
+}
+
+fn families(
+    account: &str,
+    section: &Section,
+    provider: &'static Provider,
+    headroom: Headroom,
+    problems: &mut Problems,
+) -> Vec<Family> {
+    let mut families = Vec::new();
+    for entry in section.map("families") {
+        let Data::Section(section) = &entry.value.data else {
+            continue;
+        };
+        let scope = Scope {
+            name: format!("account {account} family {}", entry.name),
+            provider,
+            headroom,
+        };
+        families.push(Family {
+            name: Arc::from(entry.name.as_str()),
+            models: models(section, problems),
+            limits: limits(section.value("limits"), &scope, problems),
+        });
+    }
+    families
+}
+
+fn models(section: &Section, problems: &mut Problems) -> Vec<Pattern> {
+    let mut models = Vec::new();
+    for value in section.list("models") {
+        let Data::Text(text) = &value.data else {
+            continue;
+        };
+        match pattern(&text.value) {
+            Ok(model) => models.push(model),
+            Err(why) => {
+                problems.add(
+                    value.at,
+                    &value.path,
+                    format!("{} is not the name of a model: {why}", text.shown),
+                );
+            }
+        }
+    }
+    models
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_urls() {
+        for url in [
+            "http://localhost:1/v1",
+            "http://127.0.0.1",
+            "https://[::1]:9/v1",
+        ] {
+            assert!(is_loopback_url(url), "{url}");
+        }
+        for url in [
+            "http://localhost.example.net",
+            "http://10.0.0.1",
+            "http://example.net/127.0.0.1",
+        ] {
+            assert!(!is_loopback_url(url), "{url}");
+        }
+    }
+}

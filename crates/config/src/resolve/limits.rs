@@ -1,0 +1,391 @@
+//! Limits in both forms: by their usual names, with the provider's row filling in the rest, and in full.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sluicegate_catalog::{LimitError, Provider};
+use sluicegate_core::{
+    Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
+};
+
+use crate::Headroom;
+use crate::checked::{Data, Section, Value};
+use crate::errors::{Mark, Path, Problems};
+use crate::shape::brief;
+use crate::table::{LONG, SHORT};
+
+/// Assumed of a limit that no row describes, until it is learned.
+const ARRIVAL_SPREAD: Duration = Duration::from_millis(20);
+
+/// What the limits stand at.
+pub(super) struct Scope {
+    /// Begins the limits' names: `account openai-main`.
+    pub(super) name: String,
+    pub(super) provider: &'static Provider,
+    pub(super) headroom: Headroom,
+}
+
+/// The limits that `value` describes, named and without duplicates, in the order of the file.
+pub(super) fn limits(value: Option<&Value>, scope: &Scope, problems: &mut Problems) -> Vec<Limit> {
+    let mut drafts = Vec::new();
+    match value.map(|value| &value.data) {
+        Some(Data::Section(section)) => read_short(section, scope, &mut drafts, problems),
+        Some(Data::List(items)) => {
+            for item in items {
+                match &item.data {
+                    Data::Section(section) if std::ptr::eq(section.object, &raw const LONG) => {
+                        drafts.extend(read_long(section, problems));
+                    }
+                    Data::Section(section) => read_short(section, scope, &mut drafts, problems),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    }
+    refuse_duplicates(&drafts, problems);
+    named(drafts, scope)
+}
+
+/// A limit without its name and headroom.
+struct Draft {
+    at: Mark,
+    path: Path,
+    limit: Limit,
+}
+
+fn read_short(section: &Section, scope: &Scope, drafts: &mut Vec<Draft>, problems: &mut Problems) {
+    debug_assert!(
+        std::ptr::eq(section.object, &raw const SHORT),
+        "{}",
+        section.object.name
+    );
+    for (short, value) in &section.fields {
+        let (amount, changes) = match &value.data {
+            Data::Count(amount) => (Some(*amount), None),
+            Data::Section(changes) => (changes.count("amount"), Some(changes)),
+            _ => (None, None),
+        };
+        let Some(amount) = amount.and_then(NonZeroU64::new) else {
+            continue;
+        };
+        let reading = changes.and_then(|changes| changes.text("reading"));
+        let template = match reading {
+            Some(reading) => scope.provider.limit_as(short, &reading.value, amount),
+            None => scope.provider.limit(short, amount),
+        };
+        let limit = match (template, reading) {
+            (Ok(template), _) => template.named(Arc::from("")),
+            // The catalog's own message would show the value, which may come from the environment.
+            (Err(LimitError::UnknownAlternative { known, .. }), Some(reading)) => {
+                problems
+                    .add(
+                        value.at,
+                        &value.path,
+                        format!("{short} has no reading {}", reading.shown),
+                    )
+                    .expected(known);
+                continue;
+            }
+            (Err(error), _) => {
+                problems.add(value.at, &value.path, error.to_string());
+                continue;
+            }
+        };
+        let limit = match changes {
+            Some(changes) => changed(limit, changes, problems),
+            None => Some(limit),
+        };
+        drafts.extend(limit.map(|limit| Draft {
+            at: value.at,
+            path: value.path.clone(),
+            limit,
+        }));
+    }
+}
+
+/// `limit` from the provider's row with what `changes` says otherwise.
+fn changed(mut limit: Limit, changes: &Section, problems: &mut Problems) -> Option<Limit> {
+    if limit.window == Window::Concurrent {
+        refuse_windows(changes, &["window", "quantum", "phase"], problems)?;
+    } else if changes.has("window") || changes.has("phase") {
+        limit.window = window(changes, limit.window.per(), Some(limit.window), problems)?;
+    }
+    if let Some(per) = limit.window.per() {
+        limit.quantum = match quantum(changes, limit.meter, limit.amount, per, problems)? {
+            Some(quantum) => Some(quantum),
+            None => limit.quantum,
+        };
+    }
+    limit.start = start(changes).unwrap_or(limit.start);
+    limit.mode = mode(changes).unwrap_or(limit.mode);
+    limit.settlement = settlement(changes).unwrap_or(limit.settlement);
+    Some(limit)
+}
+
+fn read_long(section: &Section, problems: &mut Problems) -> Option<Draft> {
+    let meter = Meter::from_name(section.word("meter")?)?;
+    let amount = section.count("amount").and_then(NonZeroU64::new);
+    let per = section.duration("per");
+    let (window, quantum) = if meter == Meter::Concurrent {
+        refuse_windows(section, &["per", "quantum", "phase"], problems)?;
+        if section
+            .word("window")
+            .is_some_and(|word| word != "concurrent")
+        {
+            refuse_windows(section, &["window"], problems)?;
+        }
+        (Window::Concurrent, None)
+    } else {
+        let window = window(section, per, None, problems);
+        let quantum = match (amount, per) {
+            (Some(amount), Some(per)) => quantum(section, meter, amount, per, problems)?,
+            _ => None,
+        };
+        (window?, quantum)
+    };
+    Some(Draft {
+        at: section.at,
+        path: section.path.clone(),
+        limit: Limit {
+            name: Arc::from(""),
+            meter,
+            amount: amount?,
+            window,
+            quantum,
+            headroom: BasisPoints::WHOLE,
+            start: start(section)?,
+            mode: mode(section)?,
+            settlement: settlement(section)?,
+            failures: Failures::Count,
+            arrival_spread: ARRIVAL_SPREAD,
+            authority: Authority::Local,
+        },
+    })
+}
+
+/// What is in flight has no window.
+fn refuse_windows(section: &Section, keys: &[&str], problems: &mut Problems) -> Option<()> {
+    let mut right = Some(());
+    for key in keys {
+        if let Some(value) = section.value(key) {
+            problems
+                .add(value.at, &value.path, "what is in flight has no window")
+                .mend(format!("remove {key}"));
+            right = None;
+        }
+    }
+    right
+}
+
+/// The window that `section` asks for; `row` is the provider's, where there is one.
+fn window(
+    section: &Section,
+    per: Option<Duration>,
+    row: Option<Window>,
+    problems: &mut Problems,
+) -> Option<Window> {
+    for key in ["per", "window"] {
+        if row.is_none() && !section.has(key) {
+            problems
+                .add(section.at, &section.path, format!("\"{key}\" is missing"))
+                .mend(match key {
+                    "per" => "add the time over which the amount applies, like `per: 60s`",
+                    _ => "add `window: fixed`, `sliding` or `bucket`",
+                });
+        }
+    }
+    if section.is_broken("window") || section.is_broken("phase") {
+        return None;
+    }
+    let kind = match (section.word("window"), row) {
+        (Some(word), _) => word,
+        // A row says `sliding` also of fixed windows whose phase nobody knows.
+        (None, Some(Window::Fixed { .. } | Window::Sliding { .. })) => "fixed",
+        (None, Some(Window::Bucket { .. })) => "bucket",
+        (None, _) => return None,
+    };
+    if kind == "concurrent" {
+        let value = section.value("window")?;
+        problems
+            .add(
+                value.at,
+                &value.path,
+                "\"concurrent\" goes with the meter concurrent only",
+            )
+            .mend("write fixed, sliding or bucket");
+        return None;
+    }
+    if kind != "fixed"
+        && let Some(value) = section.value("phase")
+    {
+        problems
+            .add(
+                value.at,
+                &value.path,
+                format!("a {kind} window has no phase"),
+            )
+            .mend("remove it, or write `window: fixed`");
+        return None;
+    }
+    let per = per?;
+    Some(match (kind, section.word("phase")) {
+        ("fixed", Some("calendar")) => Window::Fixed { per },
+        ("bucket", _) => Window::Bucket { per },
+        _ => Window::Sliding { per },
+    })
+}
+
+/// The quantum that `section` asks for; the outer `None` where it cannot be.
+#[expect(
+    clippy::option_option,
+    reason = "none asked for and none possible are different"
+)]
+fn quantum(
+    section: &Section,
+    meter: Meter,
+    amount: NonZeroU64,
+    per: Duration,
+    problems: &mut Problems,
+) -> Option<Option<Duration>> {
+    let Some(quantum) = section.duration("quantum") else {
+        return Some(None);
+    };
+    let value = section.value("quantum")?;
+    let (quantum_ns, per_ns) = (quantum.as_nanos(), per.as_nanos());
+    let share = u128::from(amount.get()) * quantum_ns / per_ns;
+    if quantum_ns >= per_ns || !per_ns.is_multiple_of(quantum_ns) {
+        problems
+            .add(
+                value.at,
+                &value.path,
+                format!(
+                    "{} does not divide the period of {}",
+                    brief(quantum),
+                    brief(per)
+                ),
+            )
+            .expected("a shorter time that fits into the period a whole number of times");
+        return None;
+    }
+    if meter == Meter::Requests && share == 0 {
+        problems
+            .add(
+                value.at,
+                &value.path,
+                format!(
+                    "{amount} requests per {} leave less than one for {}",
+                    brief(per),
+                    brief(quantum)
+                ),
+            )
+            .mend(format!(
+                "write a quantum of at least {}, or none",
+                brief(Duration::from_millis(
+                    u64::try_from(per.as_millis().div_ceil(u128::from(amount.get())))
+                        .unwrap_or(u64::MAX)
+                ))
+            ));
+        return None;
+    }
+    Some(Some(quantum))
+}
+
+fn start(section: &Section) -> Option<Start> {
+    section.word("start").map(|word| match word {
+        "full" => Start::Full,
+        _ => Start::Empty,
+    })
+}
+
+fn mode(section: &Section) -> Option<Mode> {
+    section.word("mode").map(|word| match word {
+        "shadow" => Mode::Shadow,
+        _ => Mode::Enforce,
+    })
+}
+
+fn settlement(section: &Section) -> Option<Settlement> {
+    section.word("settle").map(|word| match word {
+        "usage" => Settlement::Usage,
+        _ => Settlement::Keep,
+    })
+}
+
+/// Two limits of one scope are the same where only their amounts differ: the lower one would make the higher useless.
+fn refuse_duplicates(drafts: &[Draft], problems: &mut Problems) {
+    for (index, draft) in drafts.iter().enumerate() {
+        let same = |other: &&Draft| {
+            (other.limit.meter, other.limit.window, other.limit.mode)
+                == (draft.limit.meter, draft.limit.window, draft.limit.mode)
+        };
+        if let Some(first) = drafts[..index].iter().find(same) {
+            problems
+                .add(
+                    draft.at,
+                    &draft.path,
+                    "a second limit of the same meter, window and mode",
+                )
+                .mend(format!(
+                    "keep the lower; the other is at line {}",
+                    first.at.line
+                ));
+        }
+    }
+}
+
+/// A limit's name must not depend on the order of the file or on its amount, since it ties the limit to what was counted. So
+/// it says what distinguishes the limit from the others of its scope, and nothing else.
+fn named(drafts: Vec<Draft>, scope: &Scope) -> Vec<Limit> {
+    let label = |limit: &Limit| {
+        let mut label = format!("{} {}", scope.name, limit.meter);
+        if let Some(per) = limit.window.per() {
+            label.push_str(&format!("/{}", seconds(per)));
+        }
+        if limit.mode == Mode::Shadow {
+            label.push_str(" shadow");
+        }
+        label
+    };
+    let labels: Vec<String> = drafts.iter().map(|draft| label(&draft.limit)).collect();
+    let headroom = match scope.headroom {
+        Headroom::Auto => BasisPoints::WHOLE,
+        Headroom::Share(share) => share,
+    };
+    drafts
+        .into_iter()
+        .zip(&labels)
+        .map(|(draft, label)| {
+            let alone = labels.iter().filter(|other| *other == label).count() == 1;
+            let name = if alone {
+                label.clone()
+            } else {
+                format!("{label} {}", window_word(draft.limit.window))
+            };
+            Limit {
+                name: name.into(),
+                headroom,
+                ..draft.limit
+            }
+        })
+        .collect()
+}
+
+const fn window_word(window: Window) -> &'static str {
+    match window {
+        Window::Fixed { .. } => "fixed",
+        Window::Sliding { .. } => "sliding",
+        Window::Bucket { .. } => "bucket",
+        Window::Concurrent => "concurrent",
+    }
+}
+
+/// A period in a name: in seconds where it is whole, since limits are compared with each other.
+fn seconds(per: Duration) -> String {
+    if per.subsec_nanos() == 0 {
+        format!("{}s", per.as_secs())
+    } else {
+        brief(per)
+    }
+}

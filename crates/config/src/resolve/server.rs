@@ -1,0 +1,107 @@
+//! The sections that stand alone: server, lanes, stream, queue; and timeouts, which stand at several levels.
+
+use std::net::SocketAddr;
+use std::num::{NonZeroU32, NonZeroUsize};
+
+use crate::checked::{Data, Section};
+use crate::errors::Problems;
+use crate::{Lane, Lanes, Queue, Server, Stream, Timeouts};
+
+/// The server, and the timeouts that hold where no inner level says otherwise.
+pub(super) fn server(
+    section: Option<&Section>,
+    problems: &mut Problems,
+) -> (Option<Server>, Timeouts) {
+    let Some(section) = section else {
+        return (None, Timeouts::default());
+    };
+    let timeouts = timeouts(section.section("timeouts"), Timeouts::default());
+    (fields(section, problems), timeouts)
+}
+
+fn fields(section: &Section, problems: &mut Problems) -> Option<Server> {
+    let listen = section.address("listen")?;
+    let mut server = Server {
+        listen,
+        admin_listen: listen,
+        body_max: section.bytes("body_max")?,
+        header_timeout: section.duration("header_timeout")?,
+        drain: section.duration("drain")?,
+    };
+    if let Some(admin) = section.address("admin_listen") {
+        server.admin_listen = admin;
+    } else if !server.is_loopback() {
+        server.admin_listen = Server::ADMIN;
+    }
+    if collide(server.listen, server.admin_listen) {
+        let given = section.value("admin_listen");
+        let value = given.or(section.value("listen"))?;
+        problems
+            .add(
+                value.at,
+                &value.path,
+                format!(
+                    "the addresses for clients ({}) and for the admin pages ({}) cannot both be bound",
+                    server.listen, server.admin_listen
+                ),
+            )
+            .mend("set admin_listen to another port, or to exactly the address of listen");
+    }
+    Some(server)
+}
+
+/// Whether two different addresses claim one port of one interface.
+fn collide(a: SocketAddr, b: SocketAddr) -> bool {
+    a != b
+        && a.port() == b.port()
+        && a.port() != 0
+        && (a.ip().is_unspecified() || b.ip().is_unspecified())
+}
+
+/// What `section` says, and else what `outer` does.
+pub(super) fn timeouts(section: Option<&Section>, outer: Timeouts) -> Timeouts {
+    let Some(section) = section else {
+        return outer;
+    };
+    Timeouts {
+        connect: section.duration("connect").unwrap_or(outer.connect),
+        head: section.duration("head").unwrap_or(outer.head),
+        idle: section.duration("idle").unwrap_or(outer.idle),
+        total: match section.value("total").map(|value| &value.data) {
+            Some(Data::Duration(total)) => Some(*total),
+            Some(Data::Word(_)) => None,
+            _ => outer.total,
+        },
+    }
+}
+
+pub(super) fn lanes(section: Option<&Section>) -> Option<Lanes> {
+    let section = section?;
+    Some(Lanes {
+        interactive: lane(section.section("interactive")?)?,
+        api: lane(section.section("api")?)?,
+        batch: lane(section.section("batch")?)?,
+    })
+}
+
+fn lane(section: &Section) -> Option<Lane> {
+    let max_attempts = u32::try_from(section.count("max_attempts")?).ok()?;
+    Some(Lane {
+        max_attempts: NonZeroU32::new(max_attempts)?,
+        max_total_retry: section.duration("max_total_retry")?,
+        max_wait: section.duration("max_wait")?,
+    })
+}
+
+pub(super) fn stream(section: Option<&Section>) -> Option<Stream> {
+    Some(Stream {
+        head_hold: section?.duration("head_hold")?,
+    })
+}
+
+pub(super) fn queue(section: Option<&Section>) -> Option<Queue> {
+    let max_tickets = usize::try_from(section?.count("max_tickets")?).ok()?;
+    Some(Queue {
+        max_tickets: NonZeroUsize::new(max_tickets)?,
+    })
+}

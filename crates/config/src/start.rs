@@ -1,0 +1,185 @@
+//! Policies without a file: from the keys in the environment, and for the built-in fake upstream.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sluicegate_catalog::{Provider, provider, providers};
+use sluicegate_core::{
+    Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
+};
+
+use crate::{
+    Account, Deployment, Headroom, Pattern, Policy, Secret, Timeouts, UpstreamModel, parse,
+};
+
+impl Policy {
+    /// One account for each provider whose key `env` knows, with no limits: the providers' answers teach them. A provider
+    /// without an address of its own is left out.
+    ///
+    /// One account answers for every model. Of several, each answers for the models of its provider, and the first in the
+    /// order of the catalog for all others. `None` where there is no key.
+    pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
+        let mut policy = Self::without_accounts();
+        for row in providers() {
+            let keys = row.env_keys.iter().filter_map(|name| env(name));
+            let key = keys
+                .map(|key| key.trim().to_owned())
+                .find(|key| !key.is_empty());
+            if let (Some(key), Some(base_url)) = (key, &row.base_url) {
+                policy.accounts.push(Account {
+                    api_keys: vec![Secret::new(key)],
+                    ..account(&row.id, row, base_url.clone())
+                });
+            }
+        }
+        if policy.accounts.len() > 1 {
+            for (index, account) in policy.accounts.iter().enumerate() {
+                let patterns = account.provider.model_patterns.iter();
+                let names = patterns.filter(|pattern| *pattern != "*");
+                policy
+                    .deployments
+                    .extend(names.map(|name| deployment(name, index)));
+            }
+        }
+        policy.deployments.push(deployment("*", 0));
+        (!policy.accounts.is_empty()).then_some(policy)
+    }
+
+    /// One account for the built-in fake upstream that listens at `address`, which answers for every model.
+    ///
+    /// Its limits are the fake's own defaults: 300 requests a minute, 5 in any second, and 300,000 tokens a minute, in
+    /// minutes of the clock. Nobody else calls it, so everything is there from the start.
+    pub fn for_fake(address: SocketAddr) -> Self {
+        const MINUTE: Duration = Duration::from_secs(60);
+        const SECOND: Duration = Duration::from_secs(1);
+        let limit = |meter: Meter, amount, quantum| Limit {
+            name: format!("account fake {meter}/60s").into(),
+            meter,
+            amount,
+            window: Window::Fixed { per: MINUTE },
+            quantum,
+            headroom: BasisPoints::WHOLE,
+            start: Start::Full,
+            mode: Mode::Enforce,
+            settlement: Settlement::Keep,
+            failures: Failures::Count,
+            arrival_spread: Duration::from_millis(20),
+            authority: Authority::Local,
+        };
+        const REQUESTS: NonZeroU64 = NonZeroU64::new(300).expect("not zero");
+        const TOKENS: NonZeroU64 = NonZeroU64::new(300_000).expect("not zero");
+        let row = provider("openai").expect("the catalog has the provider that the fake imitates");
+        let mut policy = Self::without_accounts();
+        policy.accounts.push(Account {
+            limits: vec![
+                limit(Meter::Requests, REQUESTS, Some(SECOND)),
+                limit(Meter::Tokens, TOKENS, None),
+            ],
+            ..account("fake", row, format!("http://{address}/v1"))
+        });
+        policy.deployments.push(deployment("*", 0));
+        policy
+    }
+
+    /// All defaults of the table: what a file says that names nothing.
+    fn without_accounts() -> Self {
+        let text = "accounts: { a: { provider: openai, base_url: http://127.0.0.1 } }\n\
+                    deployments: { a: { account: a } }\n";
+        let mut policy = parse("defaults", text, &|_| None)
+            .expect("a test reads this file, which the environment cannot change");
+        policy.accounts.clear();
+        policy.deployments.clear();
+        policy
+    }
+}
+
+/// An account without key and limits.
+fn account(name: &str, provider: &'static Provider, base_url: String) -> Account {
+    Account {
+        name: Arc::from(name),
+        provider,
+        api_keys: Vec::new(),
+        base_url,
+        headroom: Headroom::Auto,
+        limits: Vec::new(),
+        families: Vec::new(),
+        timeouts: Timeouts::default(),
+        ca_file: None,
+        charge: provider.charge.default_rule(),
+    }
+}
+
+/// The deployment through which every model whose name fits `name` passes under its own name.
+fn deployment(name: &str, account: usize) -> Deployment {
+    let (pattern, model) = match name.strip_suffix('*') {
+        Some(stem) => (Pattern::Prefix(stem.to_owned()), UpstreamModel::Requested),
+        None => (
+            Pattern::Exact(name.to_owned()),
+            UpstreamModel::Named(name.to_owned()),
+        ),
+    };
+    Deployment {
+        name: name.to_owned(),
+        pattern,
+        account,
+        model,
+        limits: Vec::new(),
+        context: None,
+        price: None,
+        timeouts: Timeouts::default(),
+        output_default: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_in_the_environment_is_an_account() {
+        let env = |name: &str| (name == "OPENAI_API_KEY").then(|| " k-1\n".to_owned());
+        let policy = Policy::from_env(&env).expect("a key is there");
+        let [account] = policy.accounts.as_slice() else {
+            panic!("one account, not {:?}", policy.accounts);
+        };
+        assert_eq!(&*account.name, "openai");
+        assert_eq!(account.api_keys, [Secret::new("k-1".to_owned())]);
+        assert_eq!(account.base_url, "https://api.openai.com");
+        let (index, deployment) = policy.find("anything").expect("every model");
+        assert_eq!((index, &deployment.model), (0, &UpstreamModel::Requested));
+        assert_eq!(policy.ledgers().targets, [Vec::<usize>::new()]);
+        assert_eq!(policy.server.listen.to_string(), "127.0.0.1:8080");
+
+        assert_eq!(Policy::from_env(&|_| None), None);
+        assert_eq!(Policy::from_env(&|_| Some(" ".to_owned())), None);
+    }
+
+    #[test]
+    fn the_fake_has_its_own_limits() {
+        let policy = Policy::for_fake("127.0.0.1:4711".parse().expect("an address"));
+        assert_eq!(policy.accounts[0].base_url, "http://127.0.0.1:4711/v1");
+        assert_eq!(
+            policy.accounts[0]
+                .provider
+                .chat_url(&policy.accounts[0].base_url),
+            "http://127.0.0.1:4711/v1/chat/completions"
+        );
+        let ledgers = policy.ledgers();
+        let limits: Vec<(&str, u64)> = ledgers
+            .limits
+            .iter()
+            .map(|limit| (&*limit.name, limit.amount.get()))
+            .collect();
+        assert_eq!(
+            limits,
+            [
+                ("account fake requests/60s", 300),
+                ("account fake tokens/60s", 300_000)
+            ]
+        );
+        assert_eq!(ledgers.limits[0].quantum, Some(Duration::from_secs(1)));
+        assert_eq!(ledgers.targets, [[0, 1]]);
+    }
+}

@@ -1,0 +1,432 @@
+//! The language of the configuration file: every key, in the order in which the reference lists them.
+//!
+//! It is data. What a value means beyond its own form (which account a deployment names, whether a quantum divides its
+//! period) is [`resolve`](crate::resolve)'s.
+
+use std::time::Duration;
+
+use crate::shape::{Field, Kind, Object, Word};
+
+mod limits;
+
+use limits::LIMITS;
+pub(crate) use limits::{LONG, SHORT};
+
+pub(crate) static ROOT: Object = Object {
+    name: "configuration",
+    doc: "The whole file. Every value may contain `${NAME}` or `${NAME:-default}`, replaced from the environment; \
+          `$${` stands for a literal `${`.",
+    fields: &[
+        Field::section(
+            "server",
+            Kind::Object(&SERVER),
+            "Where the gateway listens and what it allows a client.",
+        ),
+        Field::required(
+            "accounts",
+            Kind::Map {
+                name: "account",
+                of: &ACCOUNT,
+            },
+            "What a provider limits and bills, by a name of your choice.",
+        ),
+        Field::required(
+            "deployments",
+            Kind::Map {
+                name: "deployment",
+                of: &DEPLOYMENT,
+            },
+            "What a client may name as `model`. A name may end in `*`: it then answers for every model that begins like \
+             that and has no longer entry, and all of them share its limits.",
+        ),
+        Field::section(
+            "lanes",
+            Kind::Object(&LANES),
+            "How long each priority class may wait and retry.",
+        ),
+        Field::section(
+            "stream",
+            Kind::Object(&STREAM),
+            "How streamed answers are passed on.",
+        ),
+        Field::section(
+            "queue",
+            Kind::Object(&QUEUE),
+            "The bound of the waiting line.",
+        ),
+        Field::later("store"),
+        Field::later("ledger"),
+        Field::later("routes"),
+        Field::later("tenants"),
+    ],
+};
+
+static SERVER: Object = Object {
+    name: "server",
+    doc: "Where the gateway listens and what it allows a client.",
+    fields: &[
+        Field::defaulted(
+            "listen",
+            Kind::Address,
+            "127.0.0.1:8080",
+            "The address for clients. Port 0 takes any free port.",
+        ),
+        Field::optional(
+            "admin_listen",
+            Kind::Address,
+            "The address for `/`, `/admin` and `/metrics`. Without it: `listen` where that is loopback, else \
+             `127.0.0.1:8081`.",
+        ),
+        Field::defaulted(
+            "body_max",
+            Kind::Bytes { max: 1 << 30 },
+            "32MiB",
+            "The largest request body.",
+        ),
+        Field::defaulted(
+            "header_timeout",
+            between(MILLI, HOUR),
+            "10s",
+            "How long a client may take to send the head of a request.",
+        ),
+        Field::defaulted(
+            "drain",
+            between(MILLI, DAY),
+            "30s",
+            "How long a stopping gateway waits for what is under way.",
+        ),
+        Field::section(
+            "timeouts",
+            Kind::Object(&TIMEOUTS),
+            "For calls to every upstream.",
+        ),
+    ],
+};
+
+static ACCOUNT: Object = Object {
+    name: "account",
+    doc: "What a provider limits and bills: an organisation, subscription or project.",
+    fields: &[
+        Field::required(
+            "provider",
+            Kind::Text("a provider's id"),
+            "The provider's id in the catalog.",
+        ),
+        Field::optional(
+            "api_key",
+            Kind::Secret,
+            "The key. An upstream on a loopback address needs none.",
+        ),
+        Field::optional(
+            "api_keys",
+            Kind::List(&Kind::Secret),
+            "Several keys, used in turn. They share the account's limits: more keys are not more quota.",
+        ),
+        Field::optional(
+            "base_url",
+            Kind::Url,
+            "Where the provider's API begins, up to and including the version. Without it: the provider's own, where \
+             it has one.",
+        ),
+        Field::defaulted(
+            "headroom",
+            Kind::OneOf(&[
+                Kind::Word(&[Word::now(
+                    "auto",
+                    "the whole, less a margin that is learned",
+                )]),
+                Kind::Share,
+            ]),
+            "auto",
+            "The share of each limit that is used. A number is a hard cap.",
+        ),
+        Field::optional(
+            "limits",
+            LIMITS,
+            "What the provider grants the account as a whole.",
+        ),
+        Field::optional(
+            "families",
+            Kind::Map {
+                name: "family",
+                of: &FAMILY,
+            },
+            "Groups of models that share limits within the account.",
+        ),
+        Field::section(
+            "timeouts",
+            Kind::Object(&TIMEOUTS),
+            "For calls to this account.",
+        ),
+        Field::optional(
+            "ca_file",
+            Kind::Text("a path"),
+            "A PEM file with further root certificates for this upstream.",
+        ),
+        Field::optional(
+            "charge",
+            Kind::Text("the name of a charge rule"),
+            "Which of the catalog's rules for what a request costs is used, where the provider's documentation and what \
+             was measured differ. Without it: the catalog's choice.",
+        ),
+        Field::later("region"),
+    ],
+};
+
+static FAMILY: Object = Object {
+    name: "family",
+    doc: "Models of one account that share limits.",
+    fields: &[
+        Field::required(
+            "models",
+            Kind::List(&Kind::Text("a model's name")),
+            "The provider's names of the models; a name may end in `*`.",
+        ),
+        Field::required(
+            "limits",
+            LIMITS,
+            "What the provider grants these models together.",
+        ),
+    ],
+};
+
+static DEPLOYMENT: Object = Object {
+    name: "deployment",
+    doc: "One addressable upstream: an account and a model.",
+    fields: &[
+        Field::required(
+            "account",
+            Kind::Text("an account's name"),
+            "The account that is called and charged.",
+        ),
+        Field::optional(
+            "model",
+            Kind::Text("a model's name"),
+            "The provider's name of the model. `\"*\"` passes the requested name through, for a deployment whose name \
+             ends in `*`. Without it: the deployment's own name.",
+        ),
+        Field::optional(
+            "limits",
+            LIMITS,
+            "What the provider grants this model. Deployments of one account and model share them.",
+        ),
+        Field::optional(
+            "context",
+            COUNT,
+            "The most tokens of input and output together.",
+        ),
+        Field::optional("price", Kind::Object(&PRICE), "What it costs."),
+        Field::section(
+            "timeouts",
+            Kind::Object(&TIMEOUTS),
+            "For calls to this deployment.",
+        ),
+        Field::optional(
+            "output_default",
+            COUNT,
+            "The output tokens that are expected of a request that names no maximum. Without it: the provider's row.",
+        ),
+    ],
+};
+
+static PRICE: Object = Object {
+    name: "price",
+    doc: "Dollars for a million tokens.",
+    fields: &[
+        Field::required("input", Kind::Dollars, "A million input tokens."),
+        Field::optional(
+            "cached_input",
+            Kind::Dollars,
+            "A million input tokens read from the provider's cache. Without it: as `input`.",
+        ),
+        Field::required("output", Kind::Dollars, "A million output tokens."),
+    ],
+};
+
+static TIMEOUTS: Object = Object {
+    name: "timeouts",
+    doc: "Bounds on one call to an upstream. What a deployment says goes before what its account says, and that before \
+          the server's.",
+    fields: &[
+        Field::optional(
+            "connect",
+            between(MILLI, HOUR),
+            "To a connection, TLS included. Without it anywhere: 5s.",
+        ),
+        Field::optional(
+            "head",
+            between(MILLI, DAY),
+            "From the end of the request to the head of the answer. Without it anywhere: 120s.",
+        ),
+        Field::optional(
+            "idle",
+            between(MILLI, DAY),
+            "Between two pieces of the answer. Without it anywhere: 60s.",
+        ),
+        Field::optional(
+            "total",
+            Kind::OneOf(&[
+                Kind::Word(&[Word::now("none", "no bound")]),
+                between(MILLI, DAY),
+            ]),
+            "For the whole call; never cuts a stream that moves. Without it anywhere: none.",
+        ),
+    ],
+};
+
+static LANES: Object = Object {
+    name: "lanes",
+    doc: "The priority classes, highest first.",
+    fields: &[
+        Field::section(
+            "interactive",
+            Kind::Object(&INTERACTIVE),
+            "Somebody is watching.",
+        ),
+        Field::section(
+            "api",
+            Kind::Object(&API),
+            "A program is waiting; what is used unless a request says otherwise.",
+        ),
+        Field::section("batch", Kind::Object(&BATCH), "Nobody is waiting."),
+    ],
+};
+
+static INTERACTIVE: Object = Object {
+    name: "lane interactive",
+    doc: "The lane of requests that somebody is watching.",
+    fields: &lane_fields("3", "8s", "5s"),
+};
+
+static API: Object = Object {
+    name: "lane api",
+    doc: "The lane of programs that wait for their answer.",
+    fields: &lane_fields("3", "30s", "120s"),
+};
+
+static BATCH: Object = Object {
+    name: "lane batch",
+    doc: "The lane of work that nobody waits for.",
+    fields: &lane_fields("8", "300s", "24h"),
+};
+
+const fn lane_fields(
+    max_attempts: &'static str,
+    max_total_retry: &'static str,
+    max_wait: &'static str,
+) -> [Field; 3] {
+    [
+        Field::defaulted(
+            "max_attempts",
+            Kind::Count { max: 100 },
+            max_attempts,
+            "The most upstream calls for one request, the first included.",
+        ),
+        Field::defaulted(
+            "max_total_retry",
+            between(MILLI, DAY),
+            max_total_retry,
+            "The longest time from the first call to the last retry.",
+        ),
+        Field::defaulted(
+            "max_wait",
+            between(MILLI, WEEK),
+            max_wait,
+            "The longest wait in the queue, where the request names none.",
+        ),
+    ]
+}
+
+static STREAM: Object = Object {
+    name: "stream",
+    doc: "How streamed answers are passed on.",
+    fields: &[Field::defaulted(
+        "head_hold",
+        between(MILLI, HOUR),
+        "10s",
+        "How long the head of a stream is held back for its first content, so that a failure before it can still be \
+         retried elsewhere or answered with a real status.",
+    )],
+};
+
+static QUEUE: Object = Object {
+    name: "queue",
+    doc: "The bound of the waiting line.",
+    fields: &[Field::defaulted(
+        "max_tickets",
+        Kind::Count { max: 10_000_000 },
+        "10000",
+        "The most requests that wait at once; the next one is refused.",
+    )],
+};
+
+const COUNT: Kind = Kind::Count { max: u64::MAX };
+const PERIOD: Kind = between(MILLI, Duration::from_secs(400 * 86_400));
+const MILLI: Duration = Duration::from_millis(1);
+const HOUR: Duration = Duration::from_secs(3_600);
+const DAY: Duration = Duration::from_secs(86_400);
+const WEEK: Duration = Duration::from_secs(7 * 86_400);
+
+const fn between(min: Duration, max: Duration) -> Kind {
+    Kind::Duration { min, max }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form;
+    use crate::shape::Presence;
+
+    /// Every object that `object` leads to, itself included.
+    fn objects(object: &'static Object, into: &mut Vec<&'static Object>) {
+        if into.iter().any(|known| std::ptr::eq(*known, object)) {
+            return;
+        }
+        into.push(object);
+        for field in object.fields {
+            below(&field.kind, into);
+        }
+    }
+
+    fn below(kind: &'static Kind, into: &mut Vec<&'static Object>) {
+        match kind {
+            Kind::Object(of) | Kind::Map { of, .. } => objects(of, into),
+            Kind::List(of) => below(of, into),
+            Kind::OneOf(kinds) => kinds.iter().for_each(|kind| below(kind, into)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_table_is_sound() {
+        let mut all = Vec::new();
+        objects(&ROOT, &mut all);
+        assert!(all.len() > 10, "the walk reaches the whole table");
+        for object in &all {
+            let same = all.iter().filter(|other| other.name == object.name);
+            assert_eq!(same.count(), 1, "{}", object.name);
+            for field in object.fields {
+                let same = object.fields.iter().filter(|f| f.name == field.name);
+                assert_eq!(same.count(), 1, "{}.{}", object.name, field.name);
+                if let Presence::Default(text) = field.presence {
+                    assert!(
+                        form::scalar(text, text, &field.kind).is_ok(),
+                        "{}.{}",
+                        object.name,
+                        field.name
+                    );
+                }
+                if let Presence::Section = field.presence {
+                    assert!(
+                        matches!(field.kind, Kind::Object(_)),
+                        "{}.{}",
+                        object.name,
+                        field.name
+                    );
+                }
+                let said = field.doc.ends_with('.') || matches!(field.kind, Kind::Later);
+                assert!(said, "{}.{} has no sentence", object.name, field.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The part of the language that describes limits, in both forms.
+
+use super::{COUNT, PERIOD};
+use crate::shape::{Field, Kind, Object, Word};
+
+/// Limits in any form that they may take.
+pub(super) const LIMITS: Kind = Kind::OneOf(&[
+    Kind::Object(&SHORT),
+    Kind::List(&Kind::OneOf(&[Kind::Object(&SHORT), Kind::Object(&LONG)])),
+]);
+
+pub(crate) static SHORT: Object = Object {
+    name: "limits",
+    doc: "Limits by their usual names; window and refill come from the provider's row. A list of these and of the long \
+          form, mixed, is possible too.",
+    fields: &[
+        Field::optional("rpm", SHORT_VALUE, "Requests per minute."),
+        Field::optional("rps", SHORT_VALUE, "Requests per second."),
+        Field::optional("rpd", SHORT_VALUE, "Requests per day."),
+        Field::optional(
+            "tpm",
+            SHORT_VALUE,
+            "Tokens per minute, input and output together.",
+        ),
+        Field::optional("tpd", SHORT_VALUE, "Tokens per day."),
+        Field::optional("itpm", SHORT_VALUE, "Input tokens per minute."),
+        Field::optional("otpm", SHORT_VALUE, "Output tokens per minute."),
+        Field::optional("concurrent", SHORT_VALUE, "Requests in flight."),
+        Field::later("spend_month"),
+    ],
+};
+
+const SHORT_VALUE: Kind = Kind::OneOf(&[COUNT, Kind::Object(&OVERRIDE)]);
+
+static OVERRIDE: Object = Object {
+    name: "limit by name",
+    doc: "A limit by its usual name that differs from the provider's row in what is written here.",
+    fields: &[
+        Field::required("amount", COUNT, AMOUNT_DOC),
+        Field::optional(
+            "reading",
+            Kind::Text("the name of a reading"),
+            "Which of the catalog's readings of this limit is used, where sources differ. Without it: the catalog's choice.",
+        ),
+        Field::optional("window", WINDOW, "How it counts and refills."),
+        Field::optional("quantum", PERIOD, QUANTUM_DOC),
+        Field::optional("start", START, START_DOC),
+        Field::optional("phase", PHASE, PHASE_DOC),
+        Field::optional("mode", MODE, MODE_DOC),
+        Field::optional("settle", SETTLE, SETTLE_DOC),
+    ],
+};
+
+pub(crate) static LONG: Object = Object {
+    name: "limit",
+    doc: "A limit in full, for what the provider's row does not know.",
+    fields: &[
+        Field::required(
+            "meter",
+            Kind::Word(&[
+                Word::now("requests", "requests sent"),
+                Word::now("tokens", "tokens, input and output together"),
+                Word::now("input_tokens", "input tokens"),
+                Word::now("output_tokens", "output tokens"),
+                Word::now("concurrent", "requests in flight"),
+                Word::later("spend"),
+            ]),
+            "What it counts.",
+        ),
+        Field::required("amount", COUNT, AMOUNT_DOC),
+        Field::optional(
+            "per",
+            PERIOD,
+            "The time over which the amount applies; needed unless the meter is concurrent.",
+        ),
+        Field::optional(
+            "window",
+            WINDOW,
+            "How it counts and refills; needed unless the meter is concurrent.",
+        ),
+        Field::optional("quantum", PERIOD, QUANTUM_DOC),
+        Field::defaulted("start", START, "empty", START_DOC),
+        Field::optional("phase", PHASE, PHASE_DOC),
+        Field::defaulted("mode", MODE, "enforce", MODE_DOC),
+        Field::defaulted("settle", SETTLE, "keep", SETTLE_DOC),
+    ],
+};
+
+const AMOUNT_DOC: &str = "The ceiling.";
+const QUANTUM_DOC: &str = "Also enforced over this shorter time, in proportion: 600 requests per minute with a quantum \
+                           of 1s are at most 10 in any second.";
+const START_DOC: &str = "What is left when counting begins.";
+const PHASE_DOC: &str = "Where a fixed window begins. Without it: unknown.";
+const MODE_DOC: &str = "Whether it holds requests back.";
+const SETTLE_DOC: &str =
+    "What becomes of the difference between the charge on arrival and what was used.";
+
+const WINDOW: Kind = Kind::Word(&[
+    Word::now(
+        "fixed",
+        "one window after another, each with the whole amount",
+    ),
+    Word::now(
+        "sliding",
+        "no interval of the period holds more, wherever it begins",
+    ),
+    Word::now("bucket", "refills continuously"),
+    Word::now("concurrent", "given back when the request ends"),
+    Word::later("pacing"),
+    Word::later("day"),
+]);
+const START: Kind = Kind::Word(&[
+    Word::now("empty", "one request passes, then the window refills"),
+    Word::now("full", "the whole amount"),
+]);
+const PHASE: Kind = Kind::Word(&[
+    Word::now(
+        "calendar",
+        "at multiples of the period since 1970-01-01T00:00:00Z",
+    ),
+    Word::now(
+        "unknown",
+        "anywhere, so that no interval of the period may hold more",
+    ),
+]);
+const MODE: Kind = Kind::Word(&[
+    Word::now("enforce", "it does"),
+    Word::now("shadow", "it only counts and reports"),
+]);
+const SETTLE: Kind = Kind::Word(&[
+    Word::now("keep", "the provider keeps the charge"),
+    Word::now("usage", "the charge becomes what was used"),
+]);

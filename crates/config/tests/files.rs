@@ -1,0 +1,378 @@
+//! Files on disk: those that are right and what they mean, those that are wrong and what is said about them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sluicegate_config::{Headroom, Pattern, Policy, Price, Timeouts, UpstreamModel, parse};
+use sluicegate_core::{BasisPoints, Mode};
+
+/// What the environment of every file holds; the value of a secret must not appear anywhere.
+fn env(name: &str) -> Option<String> {
+    match name {
+        "OPENAI_API_KEY" | "OTHER_KEY" | "WRONG_PLACE" => Some(format!("{SECRET}-{name}")),
+        "BROKEN_KEY" => Some(format!("{SECRET}\n")),
+        "EMPTY" => Some(String::new()),
+        "NUMBER" => Some(format!("12{SECRET}")),
+        "RPM" => Some("500".to_owned()),
+        _ => None,
+    }
+}
+
+const SECRET: &str = "hunter2";
+
+/// One way to break a file each; `.txt` beside it holds the errors. `UPDATE_EXPECTED=1` rewrites them.
+///
+/// The folders are the steps at which a file fails: it is no single YAML document (`text`), has a form that the schema refuses
+/// too (`form`), holds a value that only units or the environment tell (`value`), or makes no sense as a whole (`meaning`).
+#[test]
+fn every_broken_file_says_what_is_wrong() {
+    let mut wrong = String::new();
+    let mut files = 0;
+    for folder in ["text", "form", "value", "meaning"] {
+        for path in yaml_files(&format!("broken/{folder}")) {
+            files += 1;
+            let name = path.file_name().expect("a file").to_string_lossy();
+            let said = match parse(&name, &read(&path), &env) {
+                Ok(_) => "nothing is wrong".to_owned(),
+                Err(errors) => {
+                    assert!(!format!("{errors:?}").contains(SECRET), "{name}: in Debug");
+                    errors.to_string()
+                }
+            };
+            assert!(!said.contains(SECRET), "{name}: a secret is printed");
+            check(&path.with_extension("txt"), &said, &mut wrong);
+        }
+    }
+    assert!(files > 60, "only {files} files were found");
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Compares with the file at `expected`, or rewrites it.
+fn check(expected: &Path, said: &str, wrong: &mut String) {
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        std::fs::write(expected, format!("{said}\n")).expect("the expected text can be written");
+        return;
+    }
+    let wanted = if expected.exists() {
+        read(expected)
+    } else {
+        String::new()
+    };
+    if wanted.trim_end() != said {
+        let name = expected.display();
+        let _ = write!(wrong, "\n{name}\n--- expected\n{wanted}+++ said\n{said}\n");
+    }
+}
+
+fn good(name: &str) -> Policy {
+    let path = folder("good").join(name);
+    parse(name, &read(&path), &env).expect("the file is right")
+}
+
+/// Everything about limits that is worth asserting, one line each.
+fn limits(policy: &Policy) -> Vec<String> {
+    let ledgers = policy.ledgers();
+    let lines = ledgers.limits.iter().map(|limit| {
+        let mut line = format!("{}: {} {:?}", limit.name, limit.amount, limit.window);
+        if let Some(quantum) = limit.quantum {
+            let _ = write!(line, " quantum {quantum:?}");
+        }
+        let _ = write!(line, " {:?} {:?}", limit.start, limit.settlement);
+        line
+    });
+    lines.collect()
+}
+
+fn targets(policy: &Policy) -> BTreeMap<&str, Vec<usize>> {
+    let targets = policy.ledgers().targets;
+    let names = policy
+        .deployments
+        .iter()
+        .map(|deployment| deployment.name.as_str());
+    names.zip(targets).collect()
+}
+
+#[test]
+fn a_minimal_file_takes_every_default() {
+    let policy = good("minimal.yaml");
+    let server = &policy.server;
+    assert_eq!(server.listen.to_string(), "127.0.0.1:8080");
+    assert!(server.is_loopback() && server.admin_is_shared());
+    assert_eq!(server.body_max, 33_554_432);
+    assert_eq!(server.header_timeout, seconds(10));
+    assert_eq!(server.drain, seconds(30));
+    let account = &policy.accounts[0];
+    assert_eq!(account.api_keys.len(), 1);
+    assert_eq!(account.api_keys[0].expose(), "hunter2-OPENAI_API_KEY");
+    assert_eq!(account.base_url, "https://api.openai.com");
+    assert_eq!(account.headroom, Headroom::Auto);
+    assert_eq!(account.charge, account.provider.charge.default_rule());
+    let lanes = [
+        &policy.lanes.interactive,
+        &policy.lanes.api,
+        &policy.lanes.batch,
+    ]
+    .map(|lane| (lane.max_attempts.get(), lane.max_total_retry, lane.max_wait));
+    assert_eq!(
+        lanes,
+        [
+            (3, seconds(8), seconds(5)),
+            (3, seconds(30), seconds(120)),
+            (8, seconds(300), seconds(86_400)),
+        ]
+    );
+    assert_eq!(policy.stream.head_hold, seconds(10));
+    assert_eq!(policy.queue.max_tickets.get(), 10_000);
+    let (index, deployment) = policy.find("whatever").expect("a wildcard for all");
+    assert_eq!(index, 0);
+    assert_eq!(deployment.model, UpstreamModel::Requested);
+    assert_eq!(
+        deployment.timeouts,
+        Timeouts {
+            connect: seconds(5),
+            head: seconds(120),
+            idle: seconds(60),
+            total: None,
+        }
+    );
+    assert!(!format!("{policy:?}").contains(SECRET), "a secret in Debug");
+}
+
+#[test]
+fn every_key_arrives() {
+    let policy = good("everything.yaml");
+    let server = &policy.server;
+    assert_eq!(server.listen.to_string(), "0.0.0.0:9000");
+    assert_eq!(server.admin_listen.to_string(), "127.0.0.1:9001");
+    assert!(!server.is_loopback() && !server.admin_is_shared());
+    assert_eq!(server.body_max, 1_048_576);
+    assert_eq!(server.header_timeout, seconds(5));
+    assert_eq!(server.drain, seconds(90));
+
+    let account = &policy.accounts[0];
+    let keys: Vec<&str> = account
+        .api_keys
+        .iter()
+        .map(|key| key.expose().as_str())
+        .collect();
+    assert_eq!(keys, ["hunter2-OPENAI_API_KEY", "hunter2-OTHER_KEY"]);
+    assert_eq!(account.base_url, "https://proxy.example.net/v1");
+    let share = BasisPoints::new(9_750).expect("below the whole");
+    assert_eq!(account.headroom, Headroom::Share(share));
+    assert_eq!(
+        account.ca_file.as_deref(),
+        Some(Path::new("/etc/ssl/proxy.pem"))
+    );
+    assert_eq!(
+        Some(account.charge),
+        account.provider.charge.rule("observed")
+    );
+    assert_eq!(
+        account.timeouts,
+        Timeouts {
+            connect: seconds(1),
+            head: seconds(30),
+            idle: seconds(20),
+            total: None,
+        }
+    );
+    assert_eq!(
+        account.families[0].models,
+        [
+            Pattern::Exact("gpt-5-mini".to_owned()),
+            Pattern::Prefix("gpt-5-nano".to_owned()),
+        ]
+    );
+
+    let (_, deployment) = policy.find("gpt-5.5").expect("by name");
+    assert_eq!(
+        deployment.model,
+        UpstreamModel::Named("gpt-5.5-2026-01-01".to_owned())
+    );
+    assert_eq!(deployment.context, Some(400_000));
+    assert_eq!(deployment.output_default, Some(500));
+    assert_eq!(
+        deployment.price,
+        Some(Price {
+            input_micros: 1_250_000,
+            cached_input_micros: 125_000,
+            output_micros: 10_000_000,
+        })
+    );
+    assert_eq!(
+        deployment.timeouts,
+        Timeouts {
+            connect: seconds(1),
+            head: seconds(30),
+            idle: seconds(5),
+            total: Some(seconds(60)),
+        }
+    );
+    let (_, mini) = policy.find("gpt-5-mini").expect("by name");
+    assert_eq!(
+        mini.price.map(|price| price.cached_input_micros),
+        Some(250_000)
+    );
+    assert_eq!(policy.find("gpt-5.5-mini"), None);
+
+    assert_eq!(policy.lanes.interactive.max_attempts.get(), 2);
+    assert_eq!(policy.lanes.interactive.max_total_retry, seconds(4));
+    assert_eq!(policy.lanes.interactive.max_wait, seconds(2));
+    assert_eq!(policy.lanes.api.max_attempts.get(), 3);
+    assert_eq!(policy.lanes.batch.max_attempts.get(), 20);
+    assert_eq!(policy.stream.head_hold, seconds(2));
+    assert_eq!(policy.queue.max_tickets.get(), 50);
+
+    let ledgers = policy.ledgers();
+    assert!(ledgers.limits.iter().all(|limit| limit.headroom == share));
+    assert_eq!(
+        limits(&policy),
+        [
+            "account openai-main requests/60s: 500 Bucket { per: 60s } Empty Keep",
+            "account openai-main tokens/60s: 300000 Bucket { per: 60s } Empty Keep",
+            "account openai-main family mini tokens/60s: 2000000 Bucket { per: 60s } Empty Keep",
+            "deployment gpt-5.5 tokens/60s: 200000 Bucket { per: 60s } Empty Keep",
+            "deployment gpt-5.5 concurrent: 64 Concurrent Full Usage",
+        ]
+    );
+    assert_eq!(
+        targets(&policy),
+        [("gpt-5-mini", vec![0, 1, 2]), ("gpt-5.5", vec![0, 1, 3, 4])].into()
+    );
+}
+
+#[test]
+fn limits_in_every_form() {
+    let policy = good("limits.yaml");
+    assert_eq!(
+        limits(&policy),
+        [
+            "account openai requests/60s: 600 Bucket { per: 60s } quantum 1s Empty Keep",
+            "account openai requests/86400s: 10000 Bucket { per: 86400s } Full Keep",
+            "account openai tokens/60s: 300000 Fixed { per: 60s } Full Usage",
+            "account openai concurrent: 8 Concurrent Full Usage",
+            "account openai tokens/2s sliding: 40000 Sliding { per: 2s } Empty Keep",
+            "account openai tokens/2s bucket: 50000 Bucket { per: 2s } quantum 500ms Empty Keep",
+            "account openai tokens/2s shadow: 20000 Sliding { per: 2s } Empty Keep",
+            "account openai requests/1500ms: 5 Fixed { per: 1.5s } Full Keep",
+            "account openai concurrent shadow: 100 Concurrent Empty Keep",
+            "account azure requests/60s: 600 Fixed { per: 60s } quantum 1s Empty Keep",
+            "account azure tokens/60s: 100000 Sliding { per: 60s } Empty Keep",
+            "deployment gpt-* tokens/60s: 1000 Bucket { per: 60s } Empty Keep",
+        ]
+    );
+    let modes = policy.ledgers().limits;
+    let shadows = modes.iter().filter(|limit| limit.mode == Mode::Shadow);
+    assert_eq!(shadows.count(), 2);
+    // Wildcards do not share: each has the limits that stand at it.
+    let targets = targets(&policy);
+    assert_eq!(targets["gpt-*"], (0..9).chain([11]).collect::<Vec<_>>());
+    assert_eq!(targets["gpt-5*"], (0..9).collect::<Vec<_>>());
+    assert_eq!(targets["azure-gpt"], [9, 10]);
+    assert_eq!(policy.find("gpt-5.5").map(|(index, _)| index), Some(1));
+    assert_eq!(policy.find("gpt-4").map(|(index, _)| index), Some(0));
+}
+
+#[test]
+fn deployments_of_one_model_share_one_ledger() {
+    let policy = good("shared-ledgers.yaml");
+    let names: Vec<String> = policy
+        .ledgers()
+        .limits
+        .iter()
+        .map(|l| l.name.to_string())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "account a requests/60s",
+            "account a family mini tokens/60s",
+            "account a family old tokens/60s",
+            "deployment fast tokens/60s",
+            "deployment fast concurrent",
+        ]
+    );
+    assert_eq!(
+        targets(&policy),
+        [
+            ("fast", vec![0, 3, 4]),
+            ("gpt-*", vec![0]),
+            ("gpt-4*", vec![0, 2]),
+            ("gpt-5-mini", vec![0, 1]),
+            ("slow", vec![0, 3, 4]),
+        ]
+        .into()
+    );
+}
+
+#[test]
+fn the_order_of_the_file_changes_no_name() {
+    let path = folder("good").join("shared-ledgers.yaml");
+    let text = read(&path);
+    let (head, deployments) = text.split_once("deployments:\n").expect("two sections");
+    let mut lines: Vec<&str> = deployments.lines().collect();
+    lines.reverse();
+    let reversed = format!("{head}deployments:\n{}\n", lines.join("\n"));
+    let names = |text: &str| {
+        let policy = parse("a.yaml", text, &env).expect("a good file");
+        let limits = policy.ledgers().limits;
+        limits
+            .into_iter()
+            .map(|limit| limit.name)
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(names(&text), names(&reversed));
+}
+
+#[test]
+fn anchors_and_merge_keys_repeat_what_stands_elsewhere() {
+    let policy = good("anchors.yaml");
+    let keys: Vec<&str> = policy
+        .accounts
+        .iter()
+        .map(|account| account.api_keys[0].expose().as_str())
+        .collect();
+    assert_eq!(keys, ["k-1", "k-2"]);
+    assert_eq!(policy.accounts[1].limits[0].amount.get(), 500);
+    assert_eq!(policy.deployments[0].price, policy.deployments[1].price);
+}
+
+#[test]
+fn the_environment_is_expanded_in_values_also_inside_braces() {
+    let policy = good("environment.yaml");
+    assert_eq!(policy.server.listen.to_string(), "127.0.0.1:9100");
+    assert_eq!(policy.server.drain, seconds(45));
+    assert_eq!(policy.accounts[0].provider.id, "openai");
+    assert_eq!(policy.accounts[0].api_keys[0].expose(), "${literal}");
+    assert_eq!(policy.accounts[0].base_url, "https://api.example.net");
+}
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(name)
+}
+
+fn yaml_files(name: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder(name))
+        .expect("the folder exists")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "yaml")
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test has no runtime to block")]
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).expect("the file can be read")
+}

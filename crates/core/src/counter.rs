@@ -1,0 +1,185 @@
+//! One limit and what is counted on it: the window, the quantum if it has one, the ceiling in force.
+
+use crate::time::duration_nanos;
+use crate::window::{Ceiling, Count, Earliest, Sliding};
+use crate::{Authority, Limit, Mode, Now, Signal, Start, Timestamp};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Counter {
+    pub(crate) limit: Limit,
+    ceiling: Ceiling,
+    count: Count,
+    quantum: Option<Quantum>,
+    /// Began empty, and neither a request nor a signal has told how much is really there: the first request passes.
+    unknown: bool,
+    /// Everything charged so far, to tell what was charged after a given reservation.
+    charged_total: u64,
+    /// What open reservations hold.
+    pub(crate) held: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Quantum {
+    ceiling: Ceiling,
+    count: Sliding,
+}
+
+impl Counter {
+    pub(crate) fn begin(limit: &Limit, now: Now) -> Self {
+        let ceiling = ceiling(limit);
+        Self {
+            ceiling,
+            count: Count::begin(limit, ceiling, now),
+            quantum: quantum(limit, ceiling, now),
+            unknown: limit.start == Start::Empty,
+            charged_total: 0,
+            held: 0,
+            limit: limit.clone(),
+        }
+    }
+
+    /// The same count under an edited limit; afresh where the edit changed how it is counted.
+    pub(crate) fn retuned(&self, limit: &Limit, now: Now) -> Self {
+        let mut counter = Self::begin(limit, now);
+        counter.held = self.held;
+        let same = self.limit.meter == limit.meter
+            && self.limit.window == limit.window
+            && self.limit.authority == limit.authority;
+        if same {
+            counter.count = self.count.clone();
+            counter.count.retune(counter.ceiling, now);
+            counter.unknown = self.unknown;
+            counter.charged_total = self.charged_total;
+            if let (Some(new), Some(old)) = (&mut counter.quantum, &self.quantum)
+                && self.limit.quantum == limit.quantum
+            {
+                new.count = old.count.clone();
+            }
+        }
+        counter
+    }
+
+    /// Whether no wait will ever make room for `charge`.
+    pub(crate) fn never_fits(&self, charge: u64) -> bool {
+        self.limit.mode == Mode::Enforce
+            && self.limit.authority == Authority::Local
+            && charge > self.limit.amount.get()
+    }
+
+    pub(crate) fn earliest(&self, charge: u64, now: Now) -> Earliest {
+        let free = Earliest::At(now.mono);
+        if self.limit.mode == Mode::Shadow
+            || self.limit.authority == Authority::Granted
+            || self.unknown
+            || charge == 0
+        {
+            return free;
+        }
+        let start = self.count.earliest(self.ceiling, charge, now);
+        let quantum_start = self.quantum.as_ref().map_or(free, |quantum| {
+            quantum.count.earliest(quantum.ceiling, charge, now)
+        });
+        match (start, quantum_start) {
+            (Earliest::At(one), Earliest::At(other)) => Earliest::At(one.max(other)),
+            _ => Earliest::OnRelease,
+        }
+    }
+
+    pub(crate) fn charge(&mut self, charge: u64, now: Now) {
+        if self.limit.authority == Authority::Granted {
+            return;
+        }
+        self.unknown &= charge == 0;
+        self.charged_total = self.charged_total.saturating_add(charge);
+        self.count.charge(charge, now);
+        if let Some(quantum) = &mut self.quantum {
+            quantum.count.charge(charge, now);
+        }
+    }
+
+    /// Gives back `amount` of what was charged at `charged_at`.
+    pub(crate) fn give_back(&mut self, amount: u64, charged_at: Timestamp, now: Now) {
+        if amount == 0 || self.limit.authority == Authority::Granted {
+            return;
+        }
+        self.count.give_back(amount, charged_at, now);
+        if let Some(quantum) = &mut self.quantum {
+            quantum.count.give_back(amount, charged_at, now);
+        }
+    }
+
+    /// Corrects the count by what the provider said in its answer to a request after which `charged_since` was charged here
+    /// (`None`: unknown, all that we know of may be missing from its count).
+    ///
+    /// A provider that reports more used than we counted serves somebody else too: we follow it up. It may report less only
+    /// because our later requests have not arrived, so its word brings the count down only where we knew nothing.
+    pub(crate) fn observe(&mut self, signal: &Signal, charged_since: u64, now: Now) {
+        let Some(remaining) = signal.remaining else {
+            return;
+        };
+        let whole = signal.limit.unwrap_or(self.limit.amount.get());
+        // The provider's remainder of its limit, as a use of ours.
+        let used_there = whole.saturating_sub(remaining);
+        let used = self.count.used(now);
+        if self.limit.start == Start::Empty && self.told_by(signal) {
+            self.limit.start = Start::Full;
+            self.unknown = false;
+            self.count
+                .set_used(used_there.saturating_add(charged_since), now);
+        } else if used_there > used {
+            self.count.set_used(used_there, now);
+        }
+    }
+
+    /// Whether `signal` speaks of this very limit.
+    pub(crate) fn told_by(&self, signal: &Signal) -> bool {
+        let same_length = match (signal.per, self.limit.window.per()) {
+            (Some(said), Some(per)) => {
+                let (said, per) = (duration_nanos(said), duration_nanos(per));
+                said.abs_diff(per) <= per / 10
+            }
+            (None, Some(_)) => true,
+            (_, None) => false,
+        };
+        self.limit.meter == signal.meter
+            && same_length
+            && signal
+                .limit
+                .is_none_or(|limit| limit == self.limit.amount.get())
+    }
+
+    pub(crate) fn used(&self, now: Now) -> u64 {
+        self.count.used(now)
+    }
+
+    pub(crate) fn usable(&self) -> u64 {
+        self.ceiling.usable
+    }
+
+    pub(crate) fn charged_total(&self) -> u64 {
+        self.charged_total
+    }
+}
+
+fn ceiling(limit: &Limit) -> Ceiling {
+    let amount = limit.amount.get();
+    Ceiling {
+        usable: limit.headroom.of(amount).max(1),
+        alone: amount,
+    }
+}
+
+fn quantum(limit: &Limit, ceiling: Ceiling, now: Now) -> Option<Quantum> {
+    let length = duration_nanos(limit.quantum?);
+    let per = duration_nanos(limit.window.per()?).max(1);
+    let share = u128::from(ceiling.usable) * u128::from(length) / u128::from(per);
+    let usable = u64::try_from(share).unwrap_or(u64::MAX).max(1);
+    let spread = duration_nanos(limit.arrival_spread);
+    Some(Quantum {
+        ceiling: Ceiling {
+            usable,
+            alone: ceiling.alone,
+        },
+        count: Sliding::begin(length.max(1), spread, 0, now),
+    })
+}

@@ -1,0 +1,479 @@
+//! The doors: everything that the world may tell the core, and everything that it answers.
+//!
+//! Calls take the time and return at once. What they set off for others is fetched with [`Core::poll_event`]; when the core
+//! wants to be called next, it says with [`Core::poll_timeout`]. Nothing else happens: between two calls a core is a value.
+//!
+//! Who came first starts first among all that share a limit. A ticket that must wait holds back everything behind it that
+//! would be charged on one of its limits, so that a start that was promised is not moved by somebody who came later.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use crate::decision::{Decision, Event, Grant, Refusal, Submission};
+use crate::forecast::{Forecast, Placed};
+use crate::group::{self, Group};
+use crate::ledger::{Fit, Ledger};
+use crate::line::{Asked, Line, Ticket, TicketId};
+use crate::{
+    Amounts, LimitId, Now, Outcome, Policy, ReservationId, Resolution, Signal, TargetId, Timestamp,
+};
+
+/// Events that may wait to be fetched before the core stops deciding. It goes on when they were fetched and asks for it with
+/// a timeout that is due.
+pub const EVENTS_MAX: usize = 256;
+
+/// Limits, reservations and a waiting line, driven by events and the time.
+///
+/// ```
+/// use core::num::NonZeroU64;
+/// use core::time::Duration;
+/// use sluicegate_core::*;
+///
+/// let limit = Limit {
+///     name: "tokens/60s".into(),
+///     meter: Meter::Tokens,
+///     amount: NonZeroU64::new(1_000).unwrap(),
+///     window: Window::Sliding { per: Duration::from_secs(60) },
+///     quantum: None,
+///     headroom: BasisPoints::WHOLE,
+///     start: Start::Full,
+///     mode: Mode::Enforce,
+///     settlement: Settlement::Usage,
+///     failures: Failures::Count,
+///     arrival_spread: Duration::ZERO,
+///     authority: Authority::Local,
+/// };
+/// let target = Target { name: "gpt".into(), limits: vec![LimitId::new(0)] };
+/// let policy = Policy::new(vec![limit], vec![target], 100, Duration::from_secs(3_600))?;
+/// let mut now = Now::default();
+/// let mut core = Core::new(policy, now);
+///
+/// let submission = Submission {
+///     target: TargetId::new(0),
+///     demand: Amounts::one_request().with(Meter::Tokens, 600),
+///     deadline: Timestamp::MAX,
+/// };
+/// let Decision::Admitted(first) = core.submit(submission, now) else { panic!("it fits") };
+/// let Decision::Waiting { ticket, start } = core.submit(submission, now) else { panic!("it does not") };
+/// assert_eq!(start, Some(Timestamp::ZERO.saturating_add(Duration::from_secs(60))));
+///
+/// // The first call used less than it reserved: the second one need not wait.
+/// core.settle(first, Outcome::Used(Amounts::ZERO.with(Meter::Tokens, 300)), now);
+/// assert!(matches!(core.poll_event(), Some(Event::Admitted { ticket: t, .. }) if t == ticket));
+/// # Ok::<(), PolicyError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Core {
+    policy: Policy,
+    groups: Vec<Group>,
+    group_of: Vec<usize>,
+    ledger: Ledger,
+    line: Line,
+    forecasts: Vec<Option<Forecast>>,
+    events: VecDeque<Event>,
+    /// When the line next wants to be looked at.
+    wake: Option<Timestamp>,
+    /// Limits of tickets that must wait, while the line is being looked at.
+    held_back: Vec<LimitId>,
+}
+
+/// What is counted on one limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LimitState {
+    /// What charges may sum up to: the amount within its headroom.
+    pub usable: u64,
+    /// What is used now; above `usable` it is debt.
+    pub used: u64,
+    /// What open reservations hold of it.
+    pub reserved: u64,
+}
+
+impl Core {
+    /// A core that holds to `policy` from `now` on.
+    pub fn new(policy: Policy, now: Now) -> Self {
+        let (groups, group_of) = group::groups(&policy);
+        Self {
+            ledger: Ledger::new(policy.limits(), policy.reservation_ttl(), now),
+            line: Line::new(policy.targets().len()),
+            forecasts: alloc::vec![None; groups.len()],
+            events: VecDeque::new(),
+            wake: None,
+            held_back: Vec::new(),
+            groups,
+            group_of,
+            policy,
+        }
+    }
+
+    /// Asks for a start. What may start at once is admitted, what makes its deadline waits, all else is refused with the reason
+    /// and, where a wait helps, the instant.
+    pub fn submit(&mut self, submission: Submission, now: Now) -> Decision {
+        let Submission {
+            target,
+            demand,
+            deadline,
+        } = submission;
+        let Some(place) = self.policy.target(target) else {
+            return Decision::Refused(Refusal::NoSuchTarget);
+        };
+        if let Some((limit, demand)) = self.ledger.never_fits(&place.limits, demand) {
+            return Decision::Refused(Refusal::TooLarge { limit, demand });
+        }
+        let asks = self.ledger.wants_grant(&place.limits);
+        let waits = asks || self.group_waits(target);
+        if !waits && self.ledger.fit(&place.limits, demand, now) == Fit::Now {
+            self.forecasts[self.group_of[target.index()]] = None;
+            return Decision::Admitted(self.ledger.reserve(&place.limits, demand, now));
+        }
+        let placed = self.place(target, demand, now);
+        let start = placed.start().filter(|_| !asks);
+        if self.line.len() >= self.policy.tickets_max() {
+            return Decision::Refused(Refusal::LineFull { start });
+        }
+        if deadline < start.unwrap_or(now.mono) {
+            return Decision::Refused(Refusal::Deadline {
+                limit: placed.limit(),
+                start,
+            });
+        }
+        if let Some(forecast) = &mut self.forecasts[self.group_of[target.index()]] {
+            forecast.add(
+                &self.policy.targets()[target.index()].limits,
+                demand,
+                placed,
+                now,
+            );
+        }
+        let ticket = self.line.join(target, demand, deadline);
+        self.advance(now);
+        Decision::Waiting { ticket, start }
+    }
+
+    /// Takes a ticket out of the line. False where it has started, was refused or left before.
+    pub fn cancel(&mut self, ticket: TicketId, now: Now) -> bool {
+        let Some(left) = self.line.leave(ticket) else {
+            return false;
+        };
+        self.return_grant(ticket, &left);
+        self.forget_forecast(left.target);
+        self.advance(now);
+        true
+    }
+
+    /// Ends a reservation and tells what that did on each limit. `None` where it has ended before; that changes nothing.
+    pub fn settle(
+        &mut self,
+        reservation: ReservationId,
+        outcome: Outcome,
+        now: Now,
+    ) -> Option<Vec<Resolution>> {
+        let resolutions = self.ledger.settle(reservation, outcome, now)?;
+        if !self.line.is_empty() {
+            self.forget_forecasts();
+            self.advance(now);
+        }
+        Some(resolutions)
+    }
+
+    /// Takes what a provider said with its answer to an attempt that is still reserved. False where the reservation has
+    /// ended or no limit of `target` is spoken of.
+    pub fn observe(
+        &mut self,
+        target: TargetId,
+        reservation: ReservationId,
+        signals: &[Signal],
+        now: Now,
+    ) -> bool {
+        let Some(place) = self.policy.target(target) else {
+            return false;
+        };
+        let told = self
+            .ledger
+            .observe(&place.limits, reservation, signals, now);
+        if told && !self.line.is_empty() {
+            self.forget_forecast(target);
+            self.advance(now);
+        }
+        told
+    }
+
+    /// Answers [`Event::GrantWanted`]. False where nobody waits for it any more: what was given goes back to the grantor.
+    pub fn grant(&mut self, ticket: TicketId, grant: Grant, now: Now) -> bool {
+        let waits = self
+            .line
+            .ticket(ticket)
+            .is_some_and(|ticket| ticket.asked == Asked::Waiting);
+        if !waits {
+            return false;
+        }
+        match grant {
+            Grant::Given => self.mark_asked(ticket, Asked::Given),
+            Grant::NotBefore(instant) => self.mark_asked(ticket, Asked::NotBefore(instant)),
+            Grant::Never { limit } => self.refuse(ticket, Refusal::NotGranted { limit }),
+        }
+        self.advance(now);
+        true
+    }
+
+    /// Holds to another policy. Limits of the same name keep what was counted, reservations stay, tickets keep their place;
+    /// those whose target is gone are refused.
+    pub fn reconfigure(&mut self, policy: Policy, now: Now) {
+        let ledger = self
+            .ledger
+            .reconfigured(policy.limits(), policy.reservation_ttl(), now);
+        let old = core::mem::replace(&mut self.policy, policy);
+        let place = |target: TargetId| {
+            old.target(target)
+                .and_then(|target| self.policy.target_named(&target.name))
+        };
+        let gone = self.line.moved(self.policy.targets().len(), place);
+        for (ticket, _) in gone {
+            self.events.push_back(Event::Refused {
+                ticket,
+                refusal: Refusal::NoSuchTarget,
+            });
+        }
+        (self.groups, self.group_of) = group::groups(&self.policy);
+        self.forecasts = alloc::vec![None; self.groups.len()];
+        self.ledger = ledger;
+        self.advance(now);
+    }
+
+    /// To be called when [`poll_timeout`](Self::poll_timeout) is due; harmless at any other time.
+    pub fn handle_timeout(&mut self, now: Now) {
+        self.advance(now);
+    }
+
+    /// The next thing that happened.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout); `None` while only the world can change anything.
+    pub fn poll_timeout(&self) -> Option<Timestamp> {
+        let deadline = self
+            .line
+            .first_deadline()
+            .map(|(deadline, _)| deadline.plus_nanos(1));
+        let expiry = self.ledger.next_expiry();
+        [self.wake, deadline, expiry].into_iter().flatten().min()
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// What is counted on each limit, in the order of [`Policy::limits`].
+    pub fn limit_states(&self, now: Now) -> impl Iterator<Item = LimitState> {
+        self.ledger
+            .counters()
+            .iter()
+            .map(move |counter| LimitState {
+                usable: counter.usable(),
+                used: counter.used(now),
+                reserved: counter.held,
+            })
+    }
+
+    /// Tickets in the line.
+    pub fn waiting(&self) -> usize {
+        self.line.len()
+    }
+
+    /// Tickets that wait for `target`.
+    pub fn waiting_for(&self, target: TargetId) -> usize {
+        self.line.waiting_for(target)
+    }
+
+    /// Reservations that have not ended.
+    pub fn reservations_open(&self) -> usize {
+        self.ledger.reservations_open()
+    }
+
+    /// When `demand` could start on `target` behind everything that waits; `None` where that hangs on something in flight or
+    /// it never could.
+    pub fn earliest(&mut self, target: TargetId, demand: Amounts, now: Now) -> Option<Timestamp> {
+        let limits = &self.policy.target(target)?.limits;
+        if self.ledger.never_fits(limits, demand).is_some() {
+            return None;
+        }
+        self.place(target, demand, now).start()
+    }
+
+    /// Does everything that is due. A ticket that may start now is started before lateness is looked at: whoever drives the
+    /// core is always called a little after the instant that was promised.
+    fn advance(&mut self, now: Now) {
+        self.expire_reservations(now);
+        self.start_tickets(now);
+        self.refuse_late(now);
+    }
+
+    fn expire_reservations(&mut self, now: Now) {
+        while self.events.len() < EVENTS_MAX
+            && let Some(reservation) = self.ledger.expire(now)
+        {
+            self.events.push_back(Event::Expired { reservation });
+            self.forget_forecasts();
+        }
+    }
+
+    fn refuse_late(&mut self, now: Now) {
+        while self.events.len() < EVENTS_MAX
+            && let Some((deadline, ticket)) = self.line.first_deadline()
+            && deadline < now.mono
+        {
+            let Some(late) = self.line.ticket(ticket).copied() else {
+                return;
+            };
+            let limits = &self.policy.targets()[late.target.index()].limits;
+            let (limit, start) = match self.ledger.fit(limits, late.demand, now) {
+                Fit::Now => (None, None),
+                Fit::At(start, limit) => (Some(limit), Some(start)),
+                Fit::OnRelease(limit) => (Some(limit), None),
+            };
+            self.refuse(ticket, Refusal::Deadline { limit, start });
+            self.forget_forecast(late.target);
+        }
+    }
+
+    fn start_tickets(&mut self, now: Now) {
+        self.wake = None;
+        self.held_back.clear();
+        let mut from = 0;
+        while let Some((id, next)) = self.line.head_from(from) {
+            from = next;
+            if self.events.len() >= EVENTS_MAX {
+                self.wake = Some(now.mono);
+                return;
+            }
+            let Some(ticket) = self.line.ticket(id).copied() else {
+                continue;
+            };
+            let limits = &self.policy.targets()[ticket.target.index()].limits;
+            if limits.iter().any(|limit| self.held_back.contains(limit)) {
+                self.held_back.extend_from_slice(limits);
+                continue;
+            }
+            let fit = self.ledger.fit(limits, ticket.demand, now);
+            if fit == Fit::Now && self.is_granted(id, &ticket, now) {
+                let limits = &self.policy.targets()[ticket.target.index()].limits;
+                let reservation = self.ledger.reserve(limits, ticket.demand, now);
+                self.line.leave(id);
+                self.events.push_back(Event::Admitted {
+                    ticket: id,
+                    reservation,
+                });
+                continue;
+            }
+            if let Fit::At(start, _) = fit {
+                self.wake_at(start);
+            }
+            self.held_back
+                .extend_from_slice(&self.policy.targets()[ticket.target.index()].limits);
+        }
+    }
+
+    /// Whether everything that must be asked outside was given; asks where it was not.
+    fn is_granted(&mut self, id: TicketId, ticket: &Ticket, now: Now) -> bool {
+        let charges = self.granted_charges(ticket);
+        if charges.is_empty() {
+            return true;
+        }
+        match ticket.asked {
+            Asked::Given => true,
+            Asked::Waiting => false,
+            Asked::NotBefore(instant) if now.mono < instant => {
+                self.wake_at(instant);
+                false
+            }
+            Asked::NotYet | Asked::NotBefore(_) => {
+                self.mark_asked(id, Asked::Waiting);
+                self.events.push_back(Event::GrantWanted {
+                    ticket: id,
+                    charges,
+                });
+                false
+            }
+        }
+    }
+
+    fn granted_charges(&self, ticket: &Ticket) -> Vec<(LimitId, u64)> {
+        let limits = &self.policy.targets()[ticket.target.index()].limits;
+        if !self.ledger.wants_grant(limits) {
+            return Vec::new();
+        }
+        let charge = |&id: &LimitId| {
+            let limit = &self.ledger.counter(id).limit;
+            (limit.authority == crate::Authority::Granted)
+                .then(|| (id, ticket.demand.of(limit.meter)))
+        };
+        limits.iter().filter_map(charge).collect()
+    }
+
+    fn refuse(&mut self, ticket: TicketId, refusal: Refusal) {
+        if let Some(left) = self.line.leave(ticket) {
+            self.return_grant(ticket, &left);
+            self.events.push_back(Event::Refused { ticket, refusal });
+        }
+    }
+
+    fn return_grant(&mut self, id: TicketId, ticket: &Ticket) {
+        if ticket.asked == Asked::Given {
+            let charges = self.granted_charges(ticket);
+            self.events.push_back(Event::GrantUnused {
+                ticket: id,
+                charges,
+            });
+        }
+    }
+
+    fn mark_asked(&mut self, ticket: TicketId, asked: Asked) {
+        if let Some(ticket) = self.line.ticket_mut(ticket) {
+            ticket.asked = asked;
+        }
+    }
+
+    fn wake_at(&mut self, instant: Timestamp) {
+        self.wake = Some(self.wake.map_or(instant, |wake| wake.min(instant)));
+    }
+
+    fn group_waits(&self, target: TargetId) -> bool {
+        let group = &self.groups[self.group_of[target.index()]];
+        group
+            .targets
+            .iter()
+            .any(|&target| self.line.waiting_for(target) > 0)
+    }
+
+    /// Where `demand` would come to stand behind all that wait in the group of `target`.
+    fn place(&mut self, target: TargetId, demand: Amounts, now: Now) -> Placed {
+        let place = self.group_of[target.index()];
+        let group = &self.groups[place];
+        let targets = self.policy.targets();
+        let forecast = self.forecasts[place].take();
+        let serves = |forecast: &Forecast| forecast.serves(self.line.len(), now);
+        let forecast = forecast.filter(serves).unwrap_or_else(|| {
+            let mut forecast = Forecast::new(self.ledger.counts_of(&group.limits, now), now);
+            let limits_of = |ticket: &Ticket| targets[ticket.target.index()].limits.as_slice();
+            forecast.play(&self.line.in_order(&group.targets), limits_of, now);
+            forecast
+        });
+        let placed = forecast.start_of(&targets[target.index()].limits, demand, now);
+        self.forecasts[place] = Some(forecast);
+        placed
+    }
+
+    fn forget_forecast(&mut self, target: TargetId) {
+        if let Some(forecast) = &mut self.forecasts[self.group_of[target.index()]] {
+            forecast.mark_old();
+        }
+    }
+
+    fn forget_forecasts(&mut self) {
+        self.forecasts
+            .iter_mut()
+            .flatten()
+            .for_each(Forecast::mark_old);
+    }
+}

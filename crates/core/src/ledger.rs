@@ -1,0 +1,368 @@
+//! What is reserved: all-or-nothing charges on several limits, each ended exactly once.
+//!
+//! The ledger checks every limit before it charges any, so a refusal changes nothing. It knows no waiting line: it answers when
+//! a demand would fit and leaves it to the line who may have that place.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use crate::counter::Counter;
+use crate::slab::{Key, Slab};
+use crate::window::Earliest;
+use crate::{
+    Amounts, Authority, Failures, Limit, LimitId, Meter, Now, Settlement, Signal, Timestamp,
+};
+
+/// How often two limits may push each other's start before the ledger settles for the later one.
+const ROUNDS_MAX: u32 = 64;
+
+/// Names a reservation. It names nothing once the reservation has ended.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ReservationId(pub(crate) Key);
+
+/// How an attempt ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It was certainly never sent: everything is given back.
+    Void,
+    /// It was answered and the usage is known, or a cut stream whose usage was observed.
+    Used(Amounts),
+    /// It was answered but nobody said what it used: what was reserved stays.
+    Unmeasured,
+    /// It was sent and failed at the provider. Each limit says whether that counts.
+    Failed,
+}
+
+/// What the end of a reservation did on one limit: `reserved + overrun = settled + returned`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Resolution {
+    /// The limit.
+    pub limit: LimitId,
+    /// What was reserved.
+    pub reserved: u64,
+    /// What stays charged.
+    pub settled: u64,
+    /// What was given back; the window may have moved on, and then nothing comes of it.
+    pub returned: u64,
+    /// What was charged on top.
+    pub overrun: u64,
+}
+
+/// When a demand may start, and which limit decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fit {
+    Now,
+    At(Timestamp, LimitId),
+    OnRelease(LimitId),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Ledger {
+    counters: Vec<Counter>,
+    reservations: Slab<Reservation>,
+    /// Reservations in the order in which they expire; those that ended are passed over.
+    expiries: VecDeque<(Timestamp, ReservationId)>,
+    reservation_ttl: Duration,
+}
+
+#[derive(Clone, Debug)]
+struct Reservation {
+    at: Timestamp,
+    charges: Vec<Charge>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Charge {
+    limit: LimitId,
+    amount: u64,
+    /// The counter's total with this charge in it.
+    total: u64,
+}
+
+impl Ledger {
+    pub(crate) fn new(limits: &[Limit], reservation_ttl: Duration, now: Now) -> Self {
+        Self {
+            counters: limits
+                .iter()
+                .map(|limit| Counter::begin(limit, now))
+                .collect(),
+            reservations: Slab::new(),
+            expiries: VecDeque::new(),
+            reservation_ttl,
+        }
+    }
+
+    /// The first of `limits` that `demand` can never pass, with what it asks of it.
+    pub(crate) fn never_fits(&self, limits: &[LimitId], demand: Amounts) -> Option<(LimitId, u64)> {
+        limits.iter().find_map(|&id| {
+            let counter = self.counter(id);
+            let charge = demand.of(counter.limit.meter);
+            counter.never_fits(charge).then_some((id, charge))
+        })
+    }
+
+    /// When `demand` fits on all of `limits`, if nothing else is charged before.
+    pub(crate) fn fit(&self, limits: &[LimitId], demand: Amounts, now: Now) -> Fit {
+        let mut start = now.mono;
+        let mut binding = None;
+        for _ in 0..ROUNDS_MAX {
+            let round_start = start;
+            let then = now.at(round_start);
+            for &id in limits {
+                let counter = self.counter(id);
+                match counter.earliest(demand.of(counter.limit.meter), then) {
+                    Earliest::OnRelease => return Fit::OnRelease(id),
+                    Earliest::At(at) if at > start => {
+                        start = at;
+                        binding = Some(id);
+                    }
+                    Earliest::At(_) => {}
+                }
+            }
+            if start == round_start {
+                break;
+            }
+        }
+        match binding {
+            Some(limit) => Fit::At(start, limit),
+            None => Fit::Now,
+        }
+    }
+
+    /// Charges `demand` on all of `limits`. The caller has asked [`fit`](Self::fit) at the same `now`.
+    pub(crate) fn reserve(
+        &mut self,
+        limits: &[LimitId],
+        demand: Amounts,
+        now: Now,
+    ) -> ReservationId {
+        let mut charges = Vec::with_capacity(limits.len());
+        for &id in limits {
+            let counter = self.counter_mut(id);
+            let amount = demand.of(counter.limit.meter);
+            counter.charge(amount, now);
+            counter.held = counter.held.saturating_add(amount);
+            charges.push(Charge {
+                limit: id,
+                amount,
+                total: counter.charged_total(),
+            });
+        }
+        let id = ReservationId(self.reservations.insert(Reservation {
+            at: now.mono,
+            charges,
+        }));
+        let expires = now.mono.saturating_add(self.reservation_ttl);
+        // A shorter time to live after a change of policy waits for those before it.
+        let expires = self
+            .expiries
+            .back()
+            .map_or(expires, |&(last, _)| expires.max(last));
+        self.expiries.push_back((expires, id));
+        id
+    }
+
+    /// Counts `demand` without a reservation: a forecast never ends one.
+    pub(crate) fn charge(&mut self, limits: &[LimitId], demand: Amounts, now: Now) {
+        for &id in limits {
+            let counter = self.counter_mut(id);
+            counter.charge(demand.of(counter.limit.meter), now);
+        }
+    }
+
+    /// Ends a reservation. `None` where it has ended before.
+    pub(crate) fn settle(
+        &mut self,
+        id: ReservationId,
+        outcome: Outcome,
+        now: Now,
+    ) -> Option<Vec<Resolution>> {
+        let reservation = self.reservations.remove(id.0)?;
+        let resolve = |charge: &Charge| {
+            let counter = self.counter_mut(charge.limit);
+            let settled = settled(&counter.limit, charge.amount, outcome);
+            let returned = charge.amount.saturating_sub(settled);
+            let overrun = settled.saturating_sub(charge.amount);
+            counter.held = counter.held.saturating_sub(charge.amount);
+            counter.give_back(returned, reservation.at, now);
+            if overrun > 0 {
+                counter.charge(overrun, now);
+            }
+            Resolution {
+                limit: charge.limit,
+                reserved: charge.amount,
+                settled,
+                returned,
+                overrun,
+            }
+        };
+        let resolutions = reservation.charges.iter().map(resolve).collect();
+        self.drop_ended_expiries();
+        Some(resolutions)
+    }
+
+    /// Ends one reservation that is past its time: what it held in flight is free, the rest stays charged.
+    pub(crate) fn expire(&mut self, now: Now) -> Option<ReservationId> {
+        self.drop_ended_expiries();
+        let &(expires, id) = self.expiries.front()?;
+        if expires > now.mono {
+            return None;
+        }
+        self.settle(id, Outcome::Unmeasured, now)?;
+        Some(id)
+    }
+
+    pub(crate) fn next_expiry(&self) -> Option<Timestamp> {
+        self.expiries.front().map(|&(expires, _)| expires)
+    }
+
+    /// Takes a provider's word on `limits`, given with its answer to `reservation`.
+    pub(crate) fn observe(
+        &mut self,
+        limits: &[LimitId],
+        reservation: ReservationId,
+        signals: &[Signal],
+        now: Now,
+    ) -> bool {
+        let Some(answered) = self.reservations.at(reservation.0) else {
+            return false;
+        };
+        let mut told = false;
+        for signal in signals {
+            let speaks_of = |id: &&LimitId| self.counters[id.index()].told_by(signal);
+            let Some(&id) = limits.iter().find(speaks_of) else {
+                continue;
+            };
+            let charge = answered.charges.iter().find(|charge| charge.limit == id);
+            let counter = &mut self.counters[id.index()];
+            let since = charge.map_or(0, |charge| counter.charged_total() - charge.total);
+            counter.observe(signal, since, now);
+            told = true;
+        }
+        told
+    }
+
+    /// The ledger under another list of limits. Limits of the same name keep their count, reservations follow their limits.
+    pub(crate) fn reconfigured(
+        &self,
+        limits: &[Limit],
+        reservation_ttl: Duration,
+        now: Now,
+    ) -> Self {
+        let old = |limit: &Limit| {
+            self.counters
+                .iter()
+                .find(|old| old.limit.name == limit.name)
+        };
+        let counters = limits
+            .iter()
+            .map(|limit| match old(limit) {
+                Some(counter) => counter.retuned(limit, now),
+                None => Counter::begin(limit, now),
+            })
+            .collect();
+        let mut ledger = Self {
+            counters,
+            reservations: self.reservations.clone(),
+            expiries: self.expiries.clone(),
+            reservation_ttl,
+        };
+        let place = |old: LimitId| {
+            let name = &self.counter(old).limit.name;
+            limits
+                .iter()
+                .position(|limit| limit.name == *name)
+                .map(LimitId::new)
+        };
+        let moved: Vec<Option<LimitId>> = (0..self.counters.len())
+            .map(|index| place(LimitId::new(index)))
+            .collect();
+        for reservation in ledger.reservations.values_mut() {
+            reservation
+                .charges
+                .retain_mut(|charge| match moved[charge.limit.index()] {
+                    Some(limit) => {
+                        charge.limit = limit;
+                        true
+                    }
+                    None => false,
+                });
+        }
+        ledger
+    }
+
+    /// The counts of `limits` alone, to forecast with; every other limit counts nothing in the copy.
+    pub(crate) fn counts_of(&self, limits: &[LimitId], now: Now) -> Self {
+        let copy = |(index, counter): (usize, &Counter)| {
+            if limits.contains(&LimitId::new(index)) {
+                counter.clone()
+            } else {
+                Counter::begin(&counter.limit, now)
+            }
+        };
+        Self {
+            counters: self.counters.iter().enumerate().map(copy).collect(),
+            reservations: Slab::new(),
+            expiries: VecDeque::new(),
+            reservation_ttl: self.reservation_ttl,
+        }
+    }
+
+    pub(crate) fn counter(&self, id: LimitId) -> &Counter {
+        &self.counters[id.index()]
+    }
+
+    pub(crate) fn counters(&self) -> &[Counter] {
+        &self.counters
+    }
+
+    pub(crate) fn reservations_open(&self) -> usize {
+        self.reservations.len()
+    }
+
+    pub(crate) fn wants_grant(&self, limits: &[LimitId]) -> bool {
+        limits
+            .iter()
+            .any(|&id| self.counter(id).limit.authority == Authority::Granted)
+    }
+
+    fn counter_mut(&mut self, id: LimitId) -> &mut Counter {
+        &mut self.counters[id.index()]
+    }
+
+    fn drop_ended_expiries(&mut self) {
+        while let Some(&(_, id)) = self.expiries.front()
+            && self.reservations.at(id.0).is_none()
+        {
+            self.expiries.pop_front();
+        }
+        // One long stream at the front must not keep the names of all that ended behind it.
+        if self.expiries.len() > 2 * self.reservations.len() + 64 {
+            let reservations = &self.reservations;
+            self.expiries
+                .retain(|&(_, id)| reservations.at(id.0).is_some());
+        }
+    }
+}
+
+/// What stays charged of `reserved` on `limit` after `outcome`.
+fn settled(limit: &Limit, reserved: u64, outcome: Outcome) -> u64 {
+    if limit.meter == Meter::Concurrent {
+        return 0;
+    }
+    match outcome {
+        Outcome::Void => 0,
+        Outcome::Unmeasured => reserved,
+        Outcome::Used(usage) => match limit.settlement {
+            // A request that was sent was sent, whatever it used.
+            _ if limit.meter == Meter::Requests => reserved,
+            Settlement::Keep => reserved,
+            Settlement::Usage => usage.of(limit.meter),
+        },
+        Outcome::Failed => match limit.failures {
+            Failures::Count => reserved,
+            Failures::Return => 0,
+        },
+    }
+}

@@ -1,0 +1,148 @@
+//! How much of a limit is used, by window kind.
+//!
+//! Each kind is one file and answers the same four questions: when would this charge fit, count it, give part of it back, how
+//! much is used. A kind knows integers and `now`; it knows no request, no reservation and no other limit. An enum and not a
+//! trait object: the set is closed, and the ledger's inner loop runs over it.
+
+mod bucket;
+mod fixed;
+mod in_flight;
+mod sliding;
+
+use core::time::Duration;
+
+use crate::time::duration_nanos;
+use crate::{Limit, Now, Start, Timestamp, Window};
+
+use bucket::Bucket;
+use fixed::Fixed;
+use in_flight::InFlight;
+pub(crate) use sliding::Sliding;
+
+/// When a charge fits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Earliest {
+    /// From that instant on, if nothing else is charged before it. An instant that is past means now.
+    At(Timestamp),
+    /// When something that is in flight ends.
+    OnRelease,
+}
+
+/// The sizes that every window kind decides by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ceiling {
+    /// What charges may sum up to.
+    pub(crate) usable: u64,
+    /// What a single charge may be when nothing else is counted.
+    pub(crate) alone: u64,
+}
+
+impl Ceiling {
+    /// Whether `charge` fits beside `used`.
+    pub(crate) fn fits(self, used: u64, charge: u64) -> bool {
+        used.saturating_add(charge) <= self.usable || (used == 0 && charge <= self.alone)
+    }
+}
+
+/// The count of one window.
+#[derive(Clone, Debug)]
+pub(crate) enum Count {
+    Fixed(Fixed),
+    Sliding(Sliding),
+    Bucket(Bucket),
+    InFlight(InFlight),
+}
+
+impl Count {
+    /// A count of `limit` that begins at `now` as the limit's `start` says.
+    pub(crate) fn begin(limit: &Limit, ceiling: Ceiling, now: Now) -> Self {
+        let spread = duration_nanos(limit.arrival_spread);
+        let used = match limit.start {
+            Start::Full => 0,
+            Start::Empty => ceiling.usable,
+        };
+        match limit.window {
+            Window::Fixed { per } => Self::Fixed(Fixed::begin(nanos(per), spread, used, now)),
+            Window::Sliding { per } => Self::Sliding(Sliding::begin(nanos(per), spread, used, now)),
+            Window::Bucket { per } => {
+                Self::Bucket(Bucket::begin(nanos(per), spread, ceiling, used, now))
+            }
+            Window::Concurrent => Self::InFlight(InFlight::default()),
+        }
+    }
+
+    /// When `charge` fits, at `now` or later.
+    pub(crate) fn earliest(&self, ceiling: Ceiling, charge: u64, now: Now) -> Earliest {
+        match self {
+            Self::Fixed(count) => count.earliest(ceiling, charge, now),
+            Self::Sliding(count) => count.earliest(ceiling, charge, now),
+            Self::Bucket(count) => count.earliest(charge, now),
+            Self::InFlight(count) => count.earliest(ceiling, charge, now),
+        }
+    }
+
+    /// Counts `charge` at `now`, whether it fits or not.
+    pub(crate) fn charge(&mut self, charge: u64, now: Now) {
+        match self {
+            Self::Fixed(count) => count.charge(charge, now),
+            Self::Sliding(count) => count.charge(charge, now),
+            Self::Bucket(count) => count.charge(charge, now),
+            Self::InFlight(count) => count.charge(charge),
+        }
+    }
+
+    /// Gives back `amount` of what was charged at `charged_at`; nothing once the window has moved on.
+    pub(crate) fn give_back(&mut self, amount: u64, charged_at: Timestamp, now: Now) {
+        match self {
+            Self::Fixed(count) => count.give_back(amount, charged_at, now),
+            Self::Sliding(count) => count.give_back(amount, charged_at, now),
+            Self::Bucket(count) => count.give_back(amount, now),
+            Self::InFlight(count) => count.give_back(amount),
+        }
+    }
+
+    /// What is used at `now`.
+    pub(crate) fn used(&self, now: Now) -> u64 {
+        match self {
+            Self::Fixed(count) => count.used(now),
+            Self::Sliding(count) => count.used(now),
+            Self::Bucket(count) => count.used(now),
+            Self::InFlight(count) => count.used(),
+        }
+    }
+
+    /// Makes `used` the amount that is used at `now`.
+    pub(crate) fn set_used(&mut self, used: u64, now: Now) {
+        match self {
+            Self::Fixed(count) => count.set_used(used, now),
+            Self::Sliding(count) => count.set_used(used, now),
+            Self::Bucket(count) => count.set_used(used, now),
+            // What is in flight is ours to know: no provider corrects it.
+            Self::InFlight(_) => {}
+        }
+    }
+
+    /// The same count under another ceiling.
+    pub(crate) fn retune(&mut self, ceiling: Ceiling, now: Now) {
+        if let Self::Bucket(count) = self {
+            count.retune(ceiling, now);
+        }
+    }
+}
+
+fn nanos(per: Duration) -> u64 {
+    duration_nanos(per).max(1)
+}
+
+#[cfg(test)]
+pub(crate) fn at_millis(millis: u64) -> Now {
+    // The wall clock reads a multiple of every period in the tests when the monotonic one reads zero.
+    let nanos = millis * 1_000_000;
+    Now::new(
+        Timestamp::from_nanos(nanos),
+        crate::WallTime::from_unix_nanos(EPOCH + nanos),
+    )
+}
+
+#[cfg(test)]
+const EPOCH: u64 = 1_800_000_000 * crate::time::NANOS_PER_SECOND;

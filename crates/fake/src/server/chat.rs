@@ -1,0 +1,352 @@
+//! One chat completion call from its first byte to its answer.
+//!
+//! In order: the key, the body's size, the request, the model; then the call arrives at the limits; then what was chosen for
+//! it is played. What is refused before the limits costs nothing there and carries no limit headers, as seen at OpenAI for
+//! 401 and 404.
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
+use http::{HeaderMap, Response, Version, request};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use tokio::time::sleep;
+
+use crate::Settings;
+use crate::answer::Completion;
+use crate::ask::Ask;
+use crate::fault::{Fault, Text};
+use crate::model::{Accepted, Call, Header, Profile, Rejected, Verdict};
+
+use super::body::Body;
+use super::clock;
+use super::error::{Failure, usual_kind};
+use super::log::{self, Entry, headers_for_log};
+use super::play::{Play, wait_for_head};
+use super::socket::Line;
+use super::state::{Ended, Running, Shared};
+
+/// Answers a call; `deployment` is the model that its path names.
+pub(super) async fn answer(
+    shared: Shared,
+    line: Line,
+    request: http::Request<Incoming>,
+    deployment: Option<String>,
+) -> Response<Body> {
+    let settings = shared.settings();
+    let (parts, body) = request.into_parts();
+    let key = key(&parts.headers);
+    let mut entry = entry(&parts, &key);
+    match admissible(
+        &settings,
+        &parts,
+        body,
+        &key,
+        deployment.as_deref(),
+        &mut entry,
+    )
+    .await
+    {
+        Ok(ask) => {
+            let caller = Caller {
+                key,
+                version: parts.version,
+                line,
+            };
+            serve(&shared, &settings, caller, ask, entry).await
+        }
+        Err(failure) => {
+            entry.status = Some(failure.status);
+            let id = {
+                let mut state = shared.lock();
+                entry.arrived = clock::unix_nanos();
+                entry.ended = Some(entry.arrived);
+                state.log.push(entry);
+                state.answer_id()
+            };
+            respond(&settings, failure, &id, Vec::new())
+        }
+    }
+}
+
+/// Who calls, and over what.
+struct Caller {
+    key: String,
+    version: Version,
+    line: Line,
+}
+
+/// Everything that is checked before the limits see the call.
+async fn admissible(
+    settings: &Settings,
+    parts: &request::Parts,
+    body: Incoming,
+    key: &str,
+    deployment: Option<&str>,
+    entry: &mut Entry,
+) -> Result<Ask, Failure> {
+    let profile = settings.provider.profile;
+    if !settings.keys.is_empty() && !settings.keys.iter().any(|known| known == key) {
+        return Err(Failure::unauthorized(profile, key));
+    }
+    entry.body = read(parts, body, settings.memory.body_bytes_max).await?;
+    let ask = Ask::read(&entry.body, deployment)
+        .map_err(|complaint| Failure::complaint(profile, &complaint))?;
+    entry.model.clone_from(&ask.model);
+    entry.stream = ask.stream;
+    if !settings.models.is_empty() && !settings.models.contains(&ask.model) {
+        return Err(Failure::no_model(profile, &ask.model));
+    }
+    Ok(ask)
+}
+
+async fn read(parts: &request::Parts, body: Incoming, most: usize) -> Result<Bytes, Failure> {
+    let length = parts
+        .headers
+        .get(CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse().ok());
+    if length.is_some_and(|length: usize| length > most) {
+        return Err(Failure::too_large(most));
+    }
+    match Limited::new(body, most).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(Failure::too_large(most)),
+        Err(_) => Err(Failure::bad_admin(
+            "The request body ended before it was complete.",
+        )),
+    }
+}
+
+async fn serve(
+    shared: &Shared,
+    settings: &Settings,
+    caller: Caller,
+    ask: Ask,
+    mut entry: Entry,
+) -> Response<Body> {
+    if !settings.answer.jitter_ms.is_zero() {
+        let fraction = shared.lock().jitter();
+        sleep(settings.answer.jitter_ms.as_duration().mul_f64(fraction)).await;
+    }
+    let call = Call {
+        model: &ask.model,
+        key: &caller.key,
+        prompt_bytes: ask.prompt.bytes,
+        image_tokens: ask.prompt.image_tokens,
+        output_max: ask.output_max,
+        choices: ask.choices,
+        best_of: ask.best_of,
+    };
+    let (admitted, id) = {
+        let mut state = shared.lock();
+        entry.arrived = clock::unix_nanos();
+        let admitted = match state.model.arrive(entry.arrived, &call) {
+            Verdict::Accepted(accepted) => {
+                entry.tokens_charged = accepted.charge.tokens;
+                entry.verdict = log::Verdict::Accepted;
+                let number = state.log.push(entry);
+                let fault = state.fault(&ask);
+                Ok((accepted, number, fault))
+            }
+            Verdict::Rejected(rejected) => {
+                entry.verdict = log::Verdict::Rejected(rejected.limit.clone());
+                entry.status = Some(429);
+                entry.ended = Some(entry.arrived);
+                state.log.push(entry);
+                Err(rejected)
+            }
+        };
+        (admitted, state.answer_id())
+    };
+    match admitted {
+        Err(rejected) => reject(settings, rejected, &id),
+        Ok((
+            Accepted {
+                ticket, headers, ..
+            },
+            number,
+            fault,
+        )) => {
+            let running = Running::new(shared.clone(), ticket, number);
+            let (fault, status) = fault.unwrap_or_default();
+            let pace = ask
+                .wishes
+                .ms_per_token
+                .unwrap_or(settings.answer.ms_per_token)
+                .as_duration();
+            let profile = settings.provider.profile;
+            if !fault.head_byte_ms.is_zero() && caller.version == Version::HTTP_11 {
+                caller.line.drip_head(fault.head_byte_ms.as_duration());
+            }
+            let play = Play {
+                fault,
+                profile,
+                pace,
+                line: caller.line,
+                running,
+            };
+            perform(settings, &ask, play, status, &id, headers).await
+        }
+    }
+}
+
+/// Plays an admitted call's answer.
+async fn perform(
+    settings: &Settings,
+    ask: &Ask,
+    play: Play,
+    status: Option<u16>,
+    id: &str,
+    limits: Vec<Header>,
+) -> Response<Body> {
+    let completion = Completion::new(ask, settings.seed, settings.answer.output_tokens);
+    let head = ask
+        .wishes
+        .head_ms
+        .unwrap_or(settings.answer.head_ms)
+        .as_duration();
+    let streamed = ask.stream && !play.fault.plain;
+    let tokens = u32::try_from(completion.output_tokens()).unwrap_or(u32::MAX);
+    let speaking = match status {
+        None if !streamed => play.pace.saturating_mul(tokens),
+        _ => std::time::Duration::ZERO,
+    };
+    wait_for_head(head, &play.fault, speaking).await;
+    let mut play = play.before_head().await;
+    play.running.answered(status.unwrap_or(200));
+    let fault = play.fault.clone();
+    let mut response = match status {
+        Some(status) => {
+            play.running.end(Ended::Failed);
+            let kind = fault.kind.unwrap_or_else(|| usual_kind(status));
+            respond(
+                settings,
+                Failure::of_kind(play.profile, kind, status),
+                id,
+                limits,
+            )
+        }
+        None => {
+            let (content_type, body) = if streamed {
+                (
+                    "text/event-stream; charset=utf-8",
+                    play.stream(completion, ask.include_usage),
+                )
+            } else {
+                ("application/json", play.whole(&completion))
+            };
+            let mut response = Response::new(body);
+            put_headers(response.headers_mut(), settings, content_type, id, limits);
+            response
+        }
+    };
+    spoil_headers(response.headers_mut(), &fault);
+    response
+}
+
+fn reject(settings: &Settings, rejected: Rejected, id: &str) -> Response<Body> {
+    let failure = Failure {
+        status: 429,
+        content_type: "application/json",
+        body: rejected.body.to_string().into(),
+    };
+    respond(settings, failure, id, rejected.headers)
+}
+
+fn respond(settings: &Settings, failure: Failure, id: &str, limits: Vec<Header>) -> Response<Body> {
+    let mut response = Response::new(Body::full(failure.body));
+    *response.status_mut() = http::StatusCode::from_u16(failure.status)
+        .expect("statuses are checked to lie from 200 to 599 where they are read");
+    put_headers(
+        response.headers_mut(),
+        settings,
+        failure.content_type,
+        id,
+        limits,
+    );
+    response
+}
+
+fn put_headers(
+    headers: &mut HeaderMap,
+    settings: &Settings,
+    content_type: &'static str,
+    id: &str,
+    limits: Vec<Header>,
+) {
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    let ids: &[(&str, String)] = match settings.provider.profile {
+        Profile::OpenAi => &[
+            ("x-request-id", format!("req_{id}")),
+            ("openai-organization", "org-fake".to_owned()),
+            ("openai-version", "2020-10-01".to_owned()),
+        ],
+        Profile::Azure => &[
+            ("x-request-id", id.to_owned()),
+            ("apim-request-id", id.to_owned()),
+            ("x-ms-region", "Fake Central".to_owned()),
+        ],
+    };
+    for (name, value) in ids.iter().cloned().chain(limits) {
+        // A model's name may hold what no header can.
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+}
+
+fn spoil_headers(headers: &mut HeaderMap, fault: &Fault) {
+    let mut put = |name: HeaderName, value: &str| {
+        let value = HeaderValue::try_from(value).expect("checked where it was read");
+        headers.insert(name, value);
+    };
+    if let Some(content_type) = &fault.content_type
+        && HeaderValue::try_from(content_type).is_ok()
+    {
+        put(CONTENT_TYPE, content_type);
+    }
+    if let Some(wait) = fault.retry_after.as_ref().map(Text::as_str) {
+        let date = wait
+            .strip_prefix("date:")
+            .and_then(|seconds| seconds.parse().ok());
+        put(
+            RETRY_AFTER,
+            &date.map_or_else(|| wait.to_owned(), clock::http_date),
+        );
+    }
+    if let Some(wait) = &fault.retry_after_ms {
+        put(HeaderName::from_static("retry-after-ms"), wait.as_str());
+    }
+    for (name, value) in &fault.headers {
+        let name = HeaderName::try_from(name.as_str()).expect("checked where it was read");
+        put(name, value.as_str());
+    }
+}
+
+fn entry(parts: &request::Parts, key: &str) -> Entry {
+    Entry {
+        number: 0,
+        arrived: 0,
+        ended: None,
+        path: parts.uri.path().to_owned(),
+        model: String::new(),
+        key: key.to_owned(),
+        verdict: log::Verdict::Invalid,
+        tokens_charged: 0,
+        status: None,
+        stream: false,
+        output_tokens: 0,
+        aborted: false,
+        headers: headers_for_log(&parts.headers),
+        body: Bytes::new(),
+    }
+}
+
+/// The key that a call carries: Azure's header, or a bearer token, or the header of other providers.
+fn key(headers: &HeaderMap) -> String {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    text("api-key")
+        .or_else(|| text("authorization").and_then(|value| value.strip_prefix("Bearer ")))
+        .or_else(|| text("x-api-key"))
+        .unwrap_or_default()
+        .to_owned()
+}

@@ -1,0 +1,241 @@
+//! Error answers as the providers word them. The only place where a refusal that is not a limit's becomes a body.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::ask::Complaint;
+use crate::fault::ErrorKind;
+use crate::model::Profile;
+
+use super::log::redacted;
+
+const JSON: &str = "application/json";
+
+/// A status, a content type and a body.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Failure {
+    pub(super) status: u16,
+    pub(super) content_type: &'static str,
+    pub(super) body: Bytes,
+}
+
+impl Failure {
+    fn json(status: u16, body: &Value) -> Self {
+        Self {
+            status,
+            content_type: JSON,
+            body: body.to_string().into(),
+        }
+    }
+
+    /// What `kind` of error looks like with this status.
+    pub(super) fn of_kind(profile: Profile, kind: ErrorKind, status: u16) -> Self {
+        let (content_type, body) = match kind {
+            ErrorKind::Html => (
+                "text/html",
+                format!(
+                    "<html>\r\n<head><title>{status} Bad Gateway</title></head>\r\n<body>\r\n<center><h1>{status} Bad \
+                     Gateway</h1></center>\r\n</body>\r\n</html>\r\n"
+                ),
+            ),
+            ErrorKind::Text => (
+                "text/plain",
+                "upstream connect error or disconnect".to_owned(),
+            ),
+            ErrorKind::Empty => ("text/plain", String::new()),
+            ErrorKind::Junk => (JSON, "{\"error\": {\"mess\u{fffd}".to_owned()),
+            _ => (JSON, error(profile, kind, status).to_string()),
+        };
+        Self {
+            status,
+            content_type,
+            body: body.into(),
+        }
+    }
+
+    /// The request is wrong.
+    pub(super) fn complaint(profile: Profile, complaint: &Complaint) -> Self {
+        let Complaint {
+            message,
+            param,
+            code,
+        } = complaint;
+        let kind = "invalid_request_error";
+        match profile {
+            Profile::OpenAi | Profile::Azure => Self::json(
+                400,
+                &json!({"error": {"message": message, "type": kind, "param": param, "code": code}}),
+            ),
+        }
+    }
+
+    /// The key is not one of those that are accepted.
+    pub(super) fn unauthorized(profile: Profile, key: &str) -> Self {
+        match profile {
+            Profile::OpenAi => {
+                let message = if key.is_empty() {
+                    "You didn't provide an API key. Send one as a bearer token in the Authorization header.".to_owned()
+                } else {
+                    format!("Incorrect API key provided: {}.", redacted(key))
+                };
+                Self::json(
+                    401,
+                    &openai(&message, "invalid_request_error", Some("invalid_api_key")),
+                )
+            }
+            Profile::Azure => {
+                let message =
+                    "Access denied due to invalid subscription key or wrong API endpoint.";
+                Self::json(401, &json!({"error": {"code": "401", "message": message}}))
+            }
+        }
+    }
+
+    /// There is no such model.
+    pub(super) fn no_model(profile: Profile, model: &str) -> Self {
+        match profile {
+            Profile::OpenAi => {
+                let message =
+                    format!("The model `{model}` does not exist or you do not have access to it.");
+                let kind = "invalid_request_error";
+                Self::json(404, &openai(&message, kind, Some("model_not_found")))
+            }
+            Profile::Azure => {
+                let message = "The API deployment for this resource does not exist.";
+                let error = json!({"code": "DeploymentNotFound", "message": message});
+                Self::json(404, &json!({"error": error}))
+            }
+        }
+    }
+
+    /// There is nothing at this path.
+    pub(super) fn no_path(method: &http::Method, path: &str) -> Self {
+        let message = format!("Unknown request URL: {method} {path}.");
+        Self::json(
+            404,
+            &openai(&message, "invalid_request_error", Some("unknown_url")),
+        )
+    }
+
+    /// The path has other methods.
+    pub(super) fn no_method(method: &http::Method, path: &str) -> Self {
+        let message = format!("Method {method} is not allowed for {path}.");
+        Self::json(
+            405,
+            &openai(
+                &message,
+                "invalid_request_error",
+                Some("method_not_supported"),
+            ),
+        )
+    }
+
+    /// The body is larger than `most` bytes.
+    pub(super) fn too_large(most: usize) -> Self {
+        let message = format!("The request body is larger than {most} bytes.");
+        Self::json(
+            413,
+            &openai(&message, "invalid_request_error", Some("request_too_large")),
+        )
+    }
+
+    /// An administrative request is wrong.
+    pub(super) fn bad_admin(message: &str) -> Self {
+        Self::json(400, &openai(message, "invalid_request_error", None))
+    }
+}
+
+/// The kind of error that a status means where none is named.
+pub(super) fn usual_kind(status: u16) -> ErrorKind {
+    match status {
+        401 => ErrorKind::Auth,
+        403 => ErrorKind::Permission,
+        404 => ErrorKind::NotFound,
+        429 => ErrorKind::Rate,
+        503 | 529 => ErrorKind::Overloaded,
+        400..500 => ErrorKind::Invalid,
+        _ => ErrorKind::Server,
+    }
+}
+
+/// The body of an error, also as an event within a stream.
+pub(super) fn error(profile: Profile, kind: ErrorKind, status: u16) -> Value {
+    let invalid = "invalid_request_error";
+    let (message, r#type, code) = match kind {
+        ErrorKind::Server => (
+            "The server had an error while processing your request.",
+            "server_error",
+            None,
+        ),
+        ErrorKind::Overloaded => (
+            "The server is currently overloaded. Please try again later.",
+            "service_unavailable_error",
+            Some("server_is_overloaded"),
+        ),
+        ErrorKind::Rate => (
+            "Rate limit reached for requests.",
+            "requests",
+            Some("rate_limit_exceeded"),
+        ),
+        ErrorKind::SlowDown => (
+            "Traffic grew too fast. Please slow down.",
+            "rate_limit_error",
+            Some("slow_down"),
+        ),
+        ErrorKind::Quota => (
+            "You exceeded your current quota, please check your plan and billing details.",
+            "insufficient_quota",
+            Some("insufficient_quota"),
+        ),
+        ErrorKind::Auth => (
+            "Incorrect API key provided.",
+            invalid,
+            Some("invalid_api_key"),
+        ),
+        ErrorKind::Permission => (
+            "You may not use this model.",
+            invalid,
+            Some("permission_denied"),
+        ),
+        ErrorKind::Context => (
+            "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.",
+            invalid,
+            Some("context_length_exceeded"),
+        ),
+        ErrorKind::Filter => (
+            "The response was filtered by a content policy.",
+            invalid,
+            Some("content_filter"),
+        ),
+        ErrorKind::NotFound => (
+            "The model does not exist.",
+            invalid,
+            Some("model_not_found"),
+        ),
+        ErrorKind::Invalid
+        | ErrorKind::Html
+        | ErrorKind::Text
+        | ErrorKind::Empty
+        | ErrorKind::Junk => (
+            "Invalid value for a parameter of the request.",
+            invalid,
+            Some("invalid_value"),
+        ),
+    };
+    match (profile, kind) {
+        (Profile::OpenAi, ErrorKind::Context) => json!({"error": {
+            "message": message, "type": r#type, "param": "messages", "code": code,
+        }}),
+        (Profile::OpenAi, _) => openai(message, r#type, code),
+        (Profile::Azure, ErrorKind::Filter) => json!({"error": {
+            "message": message, "type": null, "param": "prompt", "code": "content_filter", "status": status,
+            "innererror": {"code": "ResponsibleAIPolicyViolation"},
+        }}),
+        (Profile::Azure, ErrorKind::Context) => openai(message, r#type, code),
+        (Profile::Azure, _) => json!({"error": {"code": status.to_string(), "message": message}}),
+    }
+}
+
+fn openai(message: &str, r#type: &str, code: Option<&str>) -> Value {
+    json!({"error": {"message": message, "type": r#type, "param": null, "code": code}})
+}

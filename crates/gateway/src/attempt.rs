@@ -1,0 +1,322 @@
+//! One call of an upstream: send, wait for the head, tell what kind of answer it is.
+//!
+//! The reservation comes in and goes out with the answer's body, or ends here: given back where nothing was sent, kept where
+//! nobody can say what came of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::shim::{retry_hint, signals};
+use bytes::{Bytes, BytesMut};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, Request, Response, StatusCode, response};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use serde::de::IgnoredAny;
+use sluicegate_catalog::ErrorClass;
+use sluicegate_core::Outcome;
+use sluicegate_dialect::openai::{ChatStream, Envelope, UpstreamError, Usage, classify};
+
+use crate::body::Streamed;
+use crate::driver::Reservation;
+use crate::exchange::Exchange;
+use crate::gateway::Gateway;
+use crate::http::{UpstreamFailure, UpstreamFailureKind};
+use crate::settlement;
+use crate::snapshot::Route;
+
+/// An error's body is read so far.
+const ERROR_BODY_MAX: usize = 256 * 1024;
+/// A whole answer above this is passed on unread.
+const WHOLE_MAX: usize = 32 * 1024 * 1024;
+
+/// What an upstream answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) head: response::Parts,
+    pub(crate) body: AnswerBody,
+}
+
+#[derive(Debug)]
+pub(crate) enum AnswerBody {
+    /// Everything there is of it; what it held is settled.
+    Whole(Bytes),
+    /// It goes on, and holds its reservation until it ends.
+    Streamed(Box<Streamed>),
+}
+
+/// One call, ready to be sent.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) gateway: &'a Arc<Gateway>,
+    pub(crate) route: Route<'a>,
+    pub(crate) envelope: &'a Envelope,
+    pub(crate) exchange: &'a Exchange,
+    /// How long the head of a stream is held back for its first content.
+    pub(crate) head_hold: Duration,
+}
+
+impl Call<'_> {
+    /// Sends `request` and waits until it is known what kind of answer this is: a failure, a whole body, or a stream that has
+    /// brought its first content.
+    ///
+    /// # Errors
+    ///
+    /// When the upstream fails before anything of its answer must reach the client.
+    pub(crate) async fn send(
+        &self,
+        request: Request<Full<Bytes>>,
+        mut reservation: Reservation,
+    ) -> Result<Answer, UpstreamFailure> {
+        let response = self.head(request, &mut reservation).await?;
+        let wall = self.gateway.clock().now().wall;
+        let told = signals(self.route.account.provider, response.headers(), wall);
+        reservation.observe(&told);
+        if !response.status().is_success() {
+            return self.refused(response, reservation).await;
+        }
+        if response.headers().contains_key(CONTENT_ENCODING) {
+            // It was asked for in the clear; whoever compresses it anyway is passed on unread.
+            return Ok(self.unread(response, Bytes::new(), reservation));
+        }
+        let is_stream = is_event_stream(response.headers());
+        match (self.envelope.stream, is_stream) {
+            (true, true) => self.stream(response, reservation).await,
+            (true, false) => {
+                reservation.settle(Outcome::Failed);
+                let what = "a body that is no event stream though a stream was asked for";
+                Err(self.failure("unreadable", UpstreamFailureKind::Unreadable(what)))
+            }
+            (false, _) => self.whole(response, reservation).await,
+        }
+    }
+
+    async fn head(
+        &self,
+        request: Request<Full<Bytes>>,
+        reservation: &mut Reservation,
+    ) -> Result<Response<Incoming>, UpstreamFailure> {
+        let timeouts = &self.route.deployment.timeouts;
+        let begun = self.gateway.clock().mono();
+        reservation.sent();
+        let head = self.route.upstream.send(request);
+        match tokio::time::timeout(timeouts.connect + timeouts.head, head).await {
+            Ok(Ok(response)) => {
+                self.exchange
+                    .head_took(self.gateway.clock().mono().saturating_since(begun));
+                Ok(response)
+            }
+            Ok(Err(error)) if error.is_connect() => {
+                reservation.settle(Outcome::Void);
+                Err(self.failure("connect", UpstreamFailureKind::Connect(innermost(&error))))
+            }
+            Ok(Err(error)) => {
+                Err(self.failure("connection", UpstreamFailureKind::Cut(innermost(&error))))
+            }
+            Err(_) => {
+                let what = "the head of its answer";
+                let after = timeouts.head;
+                Err(self.failure("timeout", UpstreamFailureKind::Silent { what, after }))
+            }
+        }
+    }
+
+    /// An answer that says no. What the caller caused passes unchanged.
+    async fn refused(
+        &self,
+        response: Response<Incoming>,
+        mut reservation: Reservation,
+    ) -> Result<Answer, UpstreamFailure> {
+        reservation.settle(Outcome::Failed);
+        let (head, body) = response.into_parts();
+        let body = self.error_body(body).await;
+        let provider = self.route.account.provider;
+        let error = classify(provider, head.status, &body);
+        if is_callers_fault(head.status, &error) {
+            self.exchange.attempted(error.class.name());
+            return Ok(Answer {
+                head,
+                body: AnswerBody::Whole(body),
+            });
+        }
+        if error.class == ErrorClass::Rate {
+            self.exchange.rate_limited(limit_type(&error));
+        }
+        let wall = self.gateway.clock().now().wall;
+        let hint = retry_hint(&head.headers, head.status, wall);
+        let status = Some(head.status);
+        Err(self.failure(
+            error.class.name(),
+            UpstreamFailureKind::Error {
+                status,
+                error,
+                hint,
+            },
+        ))
+    }
+
+    /// As much of an error's body as is worth reading, empty where it does not come.
+    async fn error_body(&self, body: Incoming) -> Bytes {
+        let limited = http_body_util::Limited::new(body, ERROR_BODY_MAX).collect();
+        match tokio::time::timeout(self.route.deployment.timeouts.idle, limited).await {
+            Ok(Ok(body)) => body.to_bytes(),
+            Ok(Err(_)) | Err(_) => Bytes::new(),
+        }
+    }
+
+    async fn whole(
+        &self,
+        response: Response<Incoming>,
+        mut reservation: Reservation,
+    ) -> Result<Answer, UpstreamFailure> {
+        let (head, mut incoming) = response.into_parts();
+        let timeouts = &self.route.deployment.timeouts;
+        let mut body = BytesMut::new();
+        loop {
+            let frame = tokio::time::timeout(timeouts.idle, incoming.frame()).await;
+            match frame {
+                Err(_) => {
+                    let what = "the rest of its answer";
+                    let after = timeouts.idle;
+                    let kind = UpstreamFailureKind::Silent { what, after };
+                    return Err(self.failure("timeout", kind));
+                }
+                Ok(None) => break,
+                Ok(Some(Err(error))) => {
+                    let kind = UpstreamFailureKind::Cut(innermost(&error));
+                    return Err(self.failure("connection", kind));
+                }
+                Ok(Some(Ok(frame))) => {
+                    if let Ok(data) = frame.into_data() {
+                        body.extend_from_slice(&data);
+                    }
+                }
+            }
+            if body.len() > WHOLE_MAX {
+                let response = Response::from_parts(head, incoming);
+                return Ok(self.unread(response, body.freeze(), reservation));
+            }
+        }
+        let body = body.freeze();
+        if is_json(&head.headers) && serde_json::from_slice::<IgnoredAny>(&body).is_err() {
+            let kind = UpstreamFailureKind::Unreadable("a body that is no whole JSON document");
+            return Err(self.failure("unreadable", kind));
+        }
+        let usage = Usage::from_completion(&body);
+        if let Some(usage) = usage {
+            self.exchange.used(settlement::total(usage));
+        }
+        reservation.settle(usage.map_or(Outcome::Unmeasured, settlement::used));
+        self.exchange.attempted("ok");
+        Ok(Answer {
+            head,
+            body: AnswerBody::Whole(body),
+        })
+    }
+
+    async fn stream(
+        &self,
+        response: Response<Incoming>,
+        reservation: Reservation,
+    ) -> Result<Answer, UpstreamFailure> {
+        let (head, incoming) = response.into_parts();
+        let chat = ChatStream::new(self.route.account.provider, self.usage_chunk());
+        let mut streamed = Box::new(self.streamed(incoming, Some(chat), reservation));
+        match streamed.hold(self.head_hold).await {
+            Ok(()) => Ok(Answer {
+                head,
+                body: AnswerBody::Streamed(streamed),
+            }),
+            Err((outcome, kind)) => Err(self.failure(outcome, kind)),
+        }
+    }
+
+    fn unread(
+        &self,
+        response: Response<Incoming>,
+        begun: Bytes,
+        reservation: Reservation,
+    ) -> Answer {
+        let (head, incoming) = response.into_parts();
+        let mut streamed = self.streamed(incoming, None, reservation);
+        streamed.begin_with(&begun);
+        Answer {
+            head,
+            body: AnswerBody::Streamed(Box::new(streamed)),
+        }
+    }
+
+    fn streamed(
+        &self,
+        incoming: Incoming,
+        chat: Option<ChatStream>,
+        reservation: Reservation,
+    ) -> Streamed {
+        let idle = self.route.deployment.timeouts.idle;
+        let name = self.route.deployment.name.clone();
+        let input = settlement::expected_input(self.envelope);
+        Streamed::new(self.gateway, incoming, chat, reservation, idle, name, input)
+    }
+
+    fn usage_chunk(&self) -> sluicegate_dialect::openai::UsageChunk {
+        use sluicegate_dialect::openai::UsageChunk;
+        if self.envelope.usage_wanted {
+            UsageChunk::Pass
+        } else {
+            UsageChunk::Hide
+        }
+    }
+
+    fn failure(&self, outcome: &'static str, kind: UpstreamFailureKind) -> UpstreamFailure {
+        self.exchange.attempted(outcome);
+        UpstreamFailure {
+            deployment: self.route.deployment.name.clone(),
+            kind,
+        }
+    }
+}
+
+/// Whether an error is the caller's to see as it is: the caller caused it, and only the caller can mend it.
+fn is_callers_fault(status: StatusCode, error: &UpstreamError) -> bool {
+    let class = matches!(
+        error.class,
+        ErrorClass::Context | ErrorClass::Policy | ErrorClass::Invalid
+    );
+    class && status.is_client_error()
+}
+
+/// Which limit a refusal is about, as far as it says.
+fn limit_type(error: &UpstreamError) -> &'static str {
+    match error.kind.as_str() {
+        "tokens" => "tokens",
+        "requests" => "requests",
+        _ => "other",
+    }
+}
+
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    media_type_is(headers, "text/event-stream")
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    media_type_is(headers, "application/json")
+}
+
+fn media_type_is(headers: &HeaderMap, wanted: &str) -> bool {
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    kind.split(';')
+        .next()
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
+}
+
+/// The cause that says most: the last of the chain.
+pub(crate) fn innermost(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}

@@ -1,0 +1,344 @@
+//! A streamed answer on its way to the client. The reservation travels inside and ends with it: when the upstream ends, when it fails
+//! or falls silent, when the client leaves and the body is dropped, when the process halts.
+//!
+//! Until the first content nothing has reached the client: a failure is a status. After it, a failure is one error event and the end,
+//! since a stream that just stops looks like success to most SDKs.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::StatusCode;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use sluicegate_core::{Outcome, Timestamp};
+use sluicegate_dialect::openai::ChatStream;
+use tokio::time::Sleep;
+
+use crate::attempt::innermost;
+use crate::clock::Clock;
+use crate::driver::Reservation;
+use crate::exchange::Exchange;
+use crate::gateway::{Gateway, Phase};
+use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
+use crate::settlement;
+
+/// So much of a stream may be held back for its first content.
+const HELD_MAX: usize = 1024 * 1024;
+
+/// The body of a streamed answer.
+pub(crate) struct Streamed {
+    upstream: Incoming,
+    /// `None` where the body is passed on unread.
+    chat: Option<ChatStream>,
+    reservation: Reservation,
+    exchange: Option<Exchange>,
+    /// What the client gets next.
+    out: BytesMut,
+    ended: bool,
+    clock: Clock,
+    idle: Duration,
+    last_frame: Timestamp,
+    silence: Pin<Box<Sleep>>,
+    halted: Pin<Box<dyn Future<Output = ()> + Send>>,
+    deployment: String,
+    input_tokens: u64,
+}
+
+impl Streamed {
+    pub(crate) fn new(
+        gateway: &Arc<Gateway>,
+        upstream: Incoming,
+        chat: Option<ChatStream>,
+        reservation: Reservation,
+        idle: Duration,
+        deployment: String,
+        input_tokens: u64,
+    ) -> Self {
+        Self {
+            upstream,
+            chat,
+            reservation,
+            exchange: None,
+            out: BytesMut::new(),
+            ended: false,
+            clock: gateway.clock(),
+            idle,
+            last_frame: gateway.clock().mono(),
+            silence: Box::pin(tokio::time::sleep(idle)),
+            halted: Box::pin(gateway.reached(Phase::Halting)),
+            deployment,
+            input_tokens,
+        }
+    }
+
+    /// What was read of an unread body before it became one.
+    pub(crate) fn begin_with(&mut self, begun: &Bytes) {
+        self.out.extend_from_slice(begun);
+    }
+
+    /// The call ends when this body does.
+    pub(crate) fn carry(&mut self, exchange: Exchange) {
+        self.exchange = Some(exchange);
+    }
+
+    /// Reads until the first content has come, `patience` is over or the stream has ended.
+    ///
+    /// # Errors
+    ///
+    /// When it fails before any content came: the outcome's name, and what happened.
+    pub(crate) async fn hold(
+        &mut self,
+        patience: Duration,
+    ) -> Result<(), (&'static str, UpstreamFailureKind)> {
+        let patience_ends = tokio::time::sleep(patience);
+        tokio::pin!(patience_ends);
+        loop {
+            let Some(chat) = &self.chat else {
+                return Ok(());
+            };
+            let progress = chat.progress();
+            if let Some(error) = progress.error.clone().filter(|_| !progress.has_content()) {
+                self.reservation.settle(Outcome::Failed);
+                let name = error.class.name();
+                return Err((
+                    name,
+                    UpstreamFailureKind::Error {
+                        status: None,
+                        error,
+                        hint: None,
+                    },
+                ));
+            }
+            if progress.has_content() || self.out.len() > HELD_MAX {
+                return Ok(());
+            }
+            let frame = tokio::select! {
+                biased;
+                frame = tokio::time::timeout(self.idle, self.upstream.frame()) => frame,
+                () = &mut patience_ends => return Ok(()),
+            };
+            self.last_frame = self.clock.mono();
+            match frame {
+                Err(_) => {
+                    let what = "the first content of its stream";
+                    return Err((
+                        "timeout",
+                        UpstreamFailureKind::Silent {
+                            what,
+                            after: self.idle,
+                        },
+                    ));
+                }
+                Ok(Some(Err(error))) => {
+                    return Err(("connection", UpstreamFailureKind::Cut(innermost(&error))));
+                }
+                Ok(Some(Ok(frame))) => {
+                    if let Ok(data) = frame.into_data()
+                        && let Err(kind) = self.take(data)
+                    {
+                        return Err(("unreadable", kind));
+                    }
+                }
+                Ok(None) => {
+                    self.flush();
+                    if !self.is_whole() {
+                        return Err(("unfinished", UpstreamFailureKind::Unfinished));
+                    }
+                    // The end is seen again, and settled, when the client reads this far.
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, data: Bytes) -> Result<(), UpstreamFailureKind> {
+        match &mut self.chat {
+            Some(chat) => chat.push(data, &mut self.out).map_err(|_| {
+                UpstreamFailureKind::Unreadable("a stream event larger than can be followed")
+            }),
+            None => {
+                self.out.extend_from_slice(&data);
+                Ok(())
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Some(chat) = &mut self.chat {
+            chat.finish(&mut self.out);
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.chat
+            .as_ref()
+            .is_none_or(|chat| chat.progress().is_complete())
+    }
+
+    /// Everything has come.
+    fn finish(&mut self) {
+        self.flush();
+        if self.is_whole() {
+            self.end(StatusCode::OK, "ok");
+        } else {
+            self.fail("unfinished", UpstreamFailureKind::Unfinished);
+        }
+    }
+
+    /// Nothing more will come: the client is told so.
+    fn fail(&mut self, outcome: &'static str, kind: UpstreamFailureKind) {
+        let deployment = self.deployment.clone();
+        self.break_off(
+            outcome,
+            &Failure::Upstream(UpstreamFailure { deployment, kind }),
+        );
+    }
+
+    fn break_off(&mut self, outcome: &'static str, failure: &Failure) {
+        tracing::warn!(
+            deployment = self.deployment,
+            reason = failure.message(),
+            "stream broken off"
+        );
+        if self.chat.is_some() {
+            self.out.extend_from_slice(&failure.event());
+        }
+        self.end(failure.status(), outcome);
+    }
+
+    fn end(&mut self, status: StatusCode, outcome: &'static str) {
+        self.ended = true;
+        self.settle();
+        if let Some(mut exchange) = self.exchange.take() {
+            exchange.attempted(outcome);
+            exchange.ended(status);
+        }
+    }
+
+    fn settle(&mut self) {
+        let Some(chat) = &self.chat else {
+            return self.reservation.settle(Outcome::Unmeasured);
+        };
+        let progress = chat.progress();
+        if let (Some(usage), Some(exchange)) = (progress.usage, &self.exchange) {
+            exchange.used(settlement::total(usage));
+        }
+        self.reservation
+            .settle(settlement::of_stream(progress, self.input_tokens));
+    }
+
+    /// Whether nothing has come for too long; wakes the task when that may be so.
+    fn poll_silence(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        while self.silence.as_mut().poll(context).is_ready() {
+            let silent = self.clock.mono().saturating_since(self.last_frame);
+            if silent >= self.idle {
+                return Poll::Ready(());
+            }
+            // Moving the timer when it fires is cheaper than moving it with every event.
+            let due = self.last_frame.saturating_add(self.idle);
+            self.silence.as_mut().reset(self.clock.instant(due));
+        }
+        Poll::Pending
+    }
+
+    fn poll_upstream(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        match Pin::new(&mut self.upstream).poll_frame(context) {
+            Poll::Ready(None) => self.finish(),
+            Poll::Ready(Some(Err(error))) => {
+                self.fail("connection", UpstreamFailureKind::Cut(innermost(&error)));
+            }
+            Poll::Ready(Some(Ok(frame))) => {
+                self.last_frame = self.clock.mono();
+                if let Ok(data) = frame.into_data() {
+                    self.follow(data);
+                }
+            }
+            Poll::Pending if self.halted.as_mut().poll(context).is_ready() => {
+                self.break_off("halted", &Failure::ShuttingDown);
+            }
+            Poll::Pending if self.poll_silence(context).is_ready() => {
+                let what = "the next event of its stream";
+                self.fail(
+                    "timeout",
+                    UpstreamFailureKind::Silent {
+                        what,
+                        after: self.idle,
+                    },
+                );
+            }
+            Poll::Pending => return Poll::Pending,
+        }
+        Poll::Ready(())
+    }
+
+    fn follow(&mut self, data: Bytes) {
+        if let Err(kind) = self.take(data) {
+            return self.fail("unreadable", kind);
+        }
+        let failed = self
+            .chat
+            .as_ref()
+            .is_some_and(|chat| chat.progress().error.is_some());
+        if failed {
+            // The client has the upstream's own error event; nothing that follows it counts.
+            self.end(StatusCode::BAD_GATEWAY, "error_event");
+        }
+    }
+}
+
+impl Body for Streamed {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = self.get_mut();
+        loop {
+            if !this.out.is_empty() {
+                return Poll::Ready(Some(Ok(Frame::data(this.out.split().freeze()))));
+            }
+            if this.ended {
+                return Poll::Ready(None);
+            }
+            if this.poll_upstream(context).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended && self.out.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::default()
+    }
+}
+
+impl Drop for Streamed {
+    fn drop(&mut self) {
+        if !self.ended {
+            // The client left. Its call counts as such, what it held is settled for what came.
+            self.settle();
+            if let Some(exchange) = &self.exchange {
+                exchange.attempted("client_left");
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Streamed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Streamed")
+            .field("deployment", &self.deployment)
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,133 @@
+//! One client's call, counted and logged exactly once: when the last byte of its answer is gone, or its client is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::StatusCode;
+use sluicegate_core::{Amounts, Timestamp};
+
+use crate::clock::Clock;
+use crate::metrics::{Attempt, Deployment, InFlight, Metrics, RequestLabels, WAITS, tokens};
+use crate::snapshot::Route;
+
+/// What is counted where the client left before it had its answer.
+const CLIENT_CLOSED: u16 = 499;
+
+/// A call under way. Dropped, it counts as one whose client left.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    metrics: Arc<Metrics>,
+    clock: Clock,
+    arrived: Timestamp,
+    route: Deployment,
+    status: u16,
+    _in_flight: InFlight,
+}
+
+impl Exchange {
+    pub(crate) fn begin(metrics: &Arc<Metrics>, clock: Clock) -> Self {
+        Self {
+            metrics: Arc::clone(metrics),
+            clock,
+            arrived: clock.mono(),
+            route: Deployment {
+                provider: "none".to_owned(),
+                model: "none".to_owned(),
+            },
+            status: CLIENT_CLOSED,
+            _in_flight: InFlight::begin(metrics),
+        }
+    }
+
+    /// When it arrived.
+    pub(crate) fn arrived(&self) -> Timestamp {
+        self.arrived
+    }
+
+    /// Where it goes.
+    pub(crate) fn routed(&mut self, route: Route<'_>) {
+        self.route = Deployment {
+            provider: route.account.provider.id.clone(),
+            model: route.deployment.name.clone(),
+        };
+    }
+
+    /// It may start; tells how long it waited.
+    pub(crate) fn admitted(&self, demand: Amounts) -> Duration {
+        let waited = self.clock.mono().saturating_since(self.arrived);
+        self.metrics
+            .queue_wait
+            .get_or_create(&WAITS)
+            .observe(waited.as_secs_f64());
+        self.metrics
+            .tokens_reserved
+            .get_or_create(&self.route)
+            .inc_by(tokens(demand));
+        waited
+    }
+
+    /// An upstream answered, or did not.
+    pub(crate) fn attempted(&self, outcome: &'static str) {
+        let Deployment { provider, model } = self.route.clone();
+        self.metrics
+            .attempts
+            .get_or_create(&Attempt {
+                provider,
+                model,
+                outcome,
+            })
+            .inc();
+    }
+
+    /// The head of an upstream's answer took that long.
+    pub(crate) fn head_took(&self, duration: Duration) {
+        self.metrics
+            .upstream_head
+            .get_or_create(&self.route)
+            .observe(duration.as_secs_f64());
+    }
+
+    /// An upstream told what it used.
+    pub(crate) fn used(&self, tokens: u64) {
+        self.metrics
+            .tokens_used
+            .get_or_create(&self.route)
+            .inc_by(tokens);
+    }
+
+    /// An upstream refused for a limit of its own.
+    pub(crate) fn rate_limited(&self, limit_type: &'static str) {
+        let Deployment { provider, model } = self.route.clone();
+        let hit = crate::metrics::LimitHit {
+            provider,
+            model,
+            limit_type,
+        };
+        self.metrics.rate_limit_hits.get_or_create(&hit).inc();
+    }
+
+    /// How it ended for the client.
+    pub(crate) fn ended(&mut self, status: StatusCode) {
+        self.status = status.as_u16();
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        let Deployment { provider, model } = self.route.clone();
+        let millis = self.clock.mono().saturating_since(self.arrived).as_millis();
+        tracing::debug!(
+            provider,
+            model,
+            status = self.status,
+            millis,
+            "request ended"
+        );
+        let labels = RequestLabels {
+            provider,
+            model,
+            status: self.status,
+        };
+        self.metrics.requests.get_or_create(&labels).inc();
+    }
+}

@@ -1,0 +1,171 @@
+//! `POST /v1/chat/completions`: one request's way through, step by step.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::CONTENT_LENGTH;
+use http::{HeaderName, HeaderValue, Method, Uri, request, response};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use sluicegate_dialect::openai::{Changes, Envelope, IncludeUsage};
+
+use super::Failure;
+use super::headers::{client_headers, upstream_headers};
+use super::wait::max_wait;
+use crate::attempt::{Answer, AnswerBody, Call};
+use crate::driver::Place;
+use crate::exchange::Exchange;
+use crate::gateway::{Gateway, Phase};
+use crate::settlement;
+use crate::snapshot::Route;
+
+const MODEL: HeaderName = HeaderName::from_static("x-sluicegate-model");
+const ATTEMPTS: HeaderName = HeaderName::from_static("x-sluicegate-attempts");
+const QUEUE_MS: HeaderName = HeaderName::from_static("x-sluicegate-queue-ms");
+
+/// Serves one call.
+pub(super) async fn complete(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
+    let mut exchange = Some(Exchange::begin(gateway.metrics(), gateway.clock()));
+    match serve(&gateway, request, &mut exchange).await {
+        Ok(response) => response,
+        Err(failure) => {
+            tracing::debug!(reason = failure.message(), "request failed");
+            if let Some(exchange) = &mut exchange {
+                exchange.ended(failure.status());
+            }
+            failure.response()
+        }
+    }
+}
+
+async fn serve(
+    gateway: &Arc<Gateway>,
+    request: Request,
+    slot: &mut Option<Exchange>,
+) -> Result<Response, Failure> {
+    if gateway.is_stopping() {
+        return Err(Failure::ShuttingDown);
+    }
+    let exchange = slot.as_mut().expect("it was put there by the caller");
+    let snapshot = gateway.driver().snapshot();
+    let max_wait = max_wait(request.headers(), &snapshot.policy.lanes)?;
+    let (parts, body) = request.into_parts();
+    let body = read(&parts, body, snapshot.policy.server.body_max).await?;
+    let envelope = Envelope::decode(&body)?;
+    let route = snapshot
+        .route(&envelope.model)
+        .ok_or_else(|| Failure::UnknownModel(envelope.model.clone()))?;
+    exchange.routed(route);
+
+    let demand = settlement::demand(route, &envelope);
+    let deadline = exchange.arrived().saturating_add(max_wait);
+    let place = Place {
+        snapshot: Arc::clone(&snapshot),
+        target: route.target,
+    };
+    let reservation = tokio::select! {
+        biased;
+        verdict = gateway.driver().admit(place, demand, deadline) => verdict?,
+        () = gateway.reached(Phase::Draining) => return Err(Failure::ShuttingDown),
+    };
+    let waited = exchange.admitted(demand);
+
+    let head_hold = snapshot.policy.stream.head_hold;
+    let call = Call {
+        gateway,
+        route,
+        envelope: &envelope,
+        exchange,
+        head_hold,
+    };
+    let upstream_request = upstream_request(route, &envelope, &parts);
+    let answer = call.send(upstream_request, reservation).await?;
+    Ok(respond(answer, route, waited, slot))
+}
+
+/// The whole body, if it is not longer than allowed.
+async fn read(parts: &request::Parts, body: Body, max: u64) -> Result<Bytes, Failure> {
+    let length = parts
+        .headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok());
+    if length
+        .and_then(|length| length.parse::<u64>().ok())
+        .is_some_and(|length| length > max)
+    {
+        return Err(Failure::BodyTooLarge { max });
+    }
+    let limit = usize::try_from(max).unwrap_or(usize::MAX);
+    match Limited::new(body, limit).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(Failure::BodyTooLarge { max }),
+        Err(_) => Err(Failure::BodyBroken),
+    }
+}
+
+fn upstream_request(
+    route: Route<'_>,
+    envelope: &Envelope,
+    client: &request::Parts,
+) -> http::Request<Full<Bytes>> {
+    let changes = Changes {
+        model: route.other_model(&envelope.model),
+        include_usage: IncludeUsage::Ask,
+        output_cap: None,
+    };
+    let mut request = http::Request::new(Full::new(envelope.rewrite(&changes)));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = with_query(&route.upstream.chat, client.uri.query());
+    *request.headers_mut() = upstream_headers(&client.headers, route.upstream.credentials());
+    request
+}
+
+/// `address` with the query that the client sent.
+fn with_query(address: &Uri, query: Option<&str>) -> Uri {
+    let Some(query) = query else {
+        return address.clone();
+    };
+    let mut parts = address.clone().into_parts();
+    parts.path_and_query = format!("{}?{query}", address.path()).parse().ok();
+    Uri::from_parts(parts).unwrap_or_else(|_| address.clone())
+}
+
+fn respond(
+    answer: Answer,
+    route: Route<'_>,
+    waited: Duration,
+    slot: &mut Option<Exchange>,
+) -> Response {
+    let head = ours(answer.head, route, waited);
+    match answer.body {
+        AnswerBody::Whole(body) => {
+            if let Some(exchange) = slot {
+                exchange.ended(head.status);
+            }
+            Response::from_parts(head, Body::from(body))
+        }
+        AnswerBody::Streamed(mut streamed) => {
+            if let Some(exchange) = slot.take() {
+                streamed.carry(exchange);
+            }
+            Response::from_parts(head, Body::new(*streamed))
+        }
+    }
+}
+
+/// The upstream's head as the client gets it.
+fn ours(mut head: response::Parts, route: Route<'_>, waited: Duration) -> response::Parts {
+    head.version = http::Version::default();
+    head.extensions = http::Extensions::new();
+    head.headers = client_headers(&head.headers);
+    if let Ok(name) = HeaderValue::from_str(&route.deployment.name) {
+        head.headers.insert(MODEL, name);
+    }
+    head.headers.insert(ATTEMPTS, HeaderValue::from_static("1"));
+    let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+    head.headers.insert(QUEUE_MS, HeaderValue::from(millis));
+    head
+}

@@ -1,0 +1,410 @@
+//! The one place that turns a failure into a response.
+//!
+//! Every way in which a call can end without the upstream's own answer is a variant here, and one exhaustive match gives each its
+//! status, code and words. A message says what happened, which limit, and what would help; it never holds a key or a prompt.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
+use sluicegate_catalog::ErrorClass;
+use sluicegate_core::Refusal;
+use sluicegate_dialect::openai::{ErrorOut, RequestError, UpstreamError, error_body, error_event};
+
+use crate::driver::Refused;
+
+const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+/// Said where nobody knows better.
+const WAIT_UNKNOWN: Duration = Duration::from_secs(2);
+/// A client that would have to wait longer should not keep its user waiting.
+const WAIT_WORTHWHILE_MAX: Duration = Duration::from_secs(60);
+
+/// Why a call ends without an upstream's answer.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The body means nothing.
+    Request(RequestError),
+    /// A header means nothing, or is one that only a web page would send.
+    Header {
+        /// Which.
+        name: &'static str,
+        /// What was expected.
+        expected: String,
+    },
+    /// A task that no route is named after.
+    UnknownTask(String),
+    /// The body is longer than allowed.
+    BodyTooLarge {
+        /// The bound, in bytes.
+        max: u64,
+    },
+    /// The client stopped in the middle of its body.
+    BodyBroken,
+    /// No deployment answers for that model.
+    UnknownModel(String),
+    NoSuchPath {
+        method: Method,
+        path: String,
+    },
+    WrongMethod {
+        method: Method,
+        path: String,
+    },
+    /// The core refused.
+    Refused(Refused),
+    /// The upstream failed.
+    Upstream(UpstreamFailure),
+    /// The process is about to stop.
+    ShuttingDown,
+}
+
+/// How an upstream failed.
+#[derive(Debug)]
+pub(crate) struct UpstreamFailure {
+    /// The deployment.
+    pub(crate) deployment: String,
+    pub(crate) kind: UpstreamFailureKind,
+}
+
+#[derive(Debug)]
+pub(crate) enum UpstreamFailureKind {
+    /// It answered with an error.
+    Error {
+        status: Option<StatusCode>,
+        error: UpstreamError,
+        /// How long it wants us to wait.
+        hint: Option<Duration>,
+    },
+    /// No connection came about: nothing was sent.
+    Connect(String),
+    /// The connection ended before the answer did.
+    Cut(String),
+    /// It was silent for too long.
+    Silent {
+        /// Waiting for what.
+        what: &'static str,
+        after: Duration,
+    },
+    /// It answered with something that is no answer.
+    Unreadable(&'static str),
+    /// A stream ended in good order but before its answer did.
+    Unfinished,
+}
+
+/// A failure in words, before it has a wire format.
+struct Described {
+    status: StatusCode,
+    code: &'static str,
+    kind: &'static str,
+    param: Option<&'static str>,
+    message: String,
+    /// For 429 and 503.
+    wait: Option<Duration>,
+    retry: Retry,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Retry {
+    /// The client may know best.
+    Maybe,
+    /// It cannot help.
+    Useless,
+}
+
+impl Failure {
+    /// The response in the dialect of OpenAI.
+    pub(crate) fn response(&self) -> Response {
+        let described = self.describe();
+        let body = error_body(&described.out());
+        let mut response = (described.status, Body::from(body)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(wait) = described.wait {
+            let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
+            headers.insert(RETRY_AFTER, HeaderValue::from(millis.div_ceil(1_000)));
+            headers.insert(RETRY_AFTER_MS, HeaderValue::from(millis));
+        }
+        let too_long = described
+            .wait
+            .is_some_and(|wait| wait > WAIT_WORTHWHILE_MAX);
+        if described.retry == Retry::Useless || too_long {
+            headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
+        }
+        response
+    }
+
+    /// The event that ends a stream which has already begun.
+    pub(crate) fn event(&self) -> Bytes {
+        error_event(&self.describe().out())
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.describe().status
+    }
+
+    /// For the log.
+    pub(crate) fn message(&self) -> String {
+        self.describe().message
+    }
+
+    fn describe(&self) -> Described {
+        match self {
+            Self::Request(error) => Described {
+                param: error.param,
+                ..invalid(error.message.clone())
+            },
+            Self::Header { name, expected } => invalid(format!("header {name}: {expected}")),
+            Self::UnknownTask(task) => invalid(format!(
+                "unknown task {task:?}: no route of that name is configured; leave x-sluicegate-task out to choose by model"
+            )),
+            Self::BodyTooLarge { max } => Described {
+                status: StatusCode::PAYLOAD_TOO_LARGE,
+                code: "request_too_large",
+                ..invalid(format!(
+                    "the request body is larger than {max} bytes; send less, or raise server.body_max"
+                ))
+            },
+            Self::BodyBroken => invalid("the request body ended before it was complete".to_owned()),
+            Self::UnknownModel(model) => Described {
+                status: StatusCode::NOT_FOUND,
+                code: "model_not_found",
+                param: Some("model"),
+                ..invalid(format!(
+                    "no deployment answers for the model {model:?}; GET /v1/models lists those that there are"
+                ))
+            },
+            Self::NoSuchPath { method, path } => Described {
+                status: StatusCode::NOT_FOUND,
+                ..invalid(format!(
+                    "nothing is served at {method} {path}; the base URL of an SDK ends in /v1"
+                ))
+            },
+            Self::WrongMethod { method, path } => Described {
+                status: StatusCode::METHOD_NOT_ALLOWED,
+                ..invalid(format!("{path} does not take {method}"))
+            },
+            Self::Refused(refused) => describe_refused(refused),
+            Self::Upstream(failure) => failure.describe(),
+            Self::ShuttingDown => Described {
+                status: StatusCode::SERVICE_UNAVAILABLE,
+                code: "shutting_down",
+                kind: "api_error",
+                param: None,
+                message: "this gateway is shutting down and takes no more requests; send it again"
+                    .to_owned(),
+                wait: Some(WAIT_UNKNOWN),
+                retry: Retry::Maybe,
+            },
+        }
+    }
+}
+
+impl Described {
+    fn out(&self) -> ErrorOut<'_> {
+        ErrorOut {
+            message: &self.message,
+            kind: self.kind,
+            code: self.code,
+            param: self.param,
+        }
+    }
+}
+
+fn invalid(message: String) -> Described {
+    Described {
+        status: StatusCode::BAD_REQUEST,
+        code: "invalid_request",
+        kind: "invalid_request_error",
+        param: None,
+        message,
+        wait: None,
+        retry: Retry::Useless,
+    }
+}
+
+fn describe_refused(refused: &Refused) -> Described {
+    let limit = match &refused.limit {
+        Some((name, _)) => format!("the limit of {name}"),
+        None => "a limit".to_owned(),
+    };
+    let overloaded = |message: String| Described {
+        status: StatusCode::TOO_MANY_REQUESTS,
+        code: "overloaded",
+        kind: "rate_limit_error",
+        param: None,
+        message,
+        wait: Some(refused.wait.unwrap_or(WAIT_UNKNOWN)),
+        retry: Retry::Maybe,
+    };
+    let when = match refused.wait {
+        Some(wait) => format!("it would fit in {:.3} s", wait.as_secs_f64()),
+        None => "when it would fit hangs on calls that are still in flight".to_owned(),
+    };
+    match refused.refusal {
+        Refusal::TooLarge { demand, .. } => {
+            let amount = refused.limit.as_ref().map_or(0, |(_, amount)| *amount);
+            Described {
+                code: "token_limit_exceeded",
+                ..invalid(format!(
+                    "this request asks for {demand} of {limit}, which never holds more than {amount}; no retry will help: shorten the prompt or lower max_tokens"
+                ))
+            }
+        }
+        Refusal::NotGranted { .. } => Described {
+            code: "token_limit_exceeded",
+            ..invalid(format!(
+                "{limit} will never grant this request; no retry will help"
+            ))
+        },
+        Refusal::Deadline { .. } => overloaded(format!(
+            "{limit} leaves no room before the longest wait of this request is over: {when}; wait that long, or allow a longer wait in x-sluicegate-max-wait"
+        )),
+        Refusal::LineFull { .. } => overloaded(format!("the waiting line is full: {when}")),
+        Refusal::NoSuchTarget => Described {
+            status: StatusCode::NOT_FOUND,
+            code: "model_not_found",
+            param: Some("model"),
+            ..invalid(
+                "the deployment that this request waited for was taken out of the configuration"
+                    .to_owned(),
+            )
+        },
+    }
+}
+
+impl UpstreamFailure {
+    fn describe(&self) -> Described {
+        let name = &self.deployment;
+        let api = |status, code, message| Described {
+            status,
+            code,
+            kind: "api_error",
+            param: None,
+            message,
+            wait: (status == StatusCode::SERVICE_UNAVAILABLE).then_some(WAIT_UNKNOWN),
+            retry: Retry::Maybe,
+        };
+        match &self.kind {
+            UpstreamFailureKind::Error {
+                status,
+                error,
+                hint,
+            } => describe_error(name, *status, error, *hint),
+            UpstreamFailureKind::Connect(problem) => api(
+                StatusCode::BAD_GATEWAY,
+                "upstream_unavailable",
+                format!("{name} cannot be reached: {problem}; nothing was sent"),
+            ),
+            UpstreamFailureKind::Cut(problem) => api(
+                StatusCode::BAD_GATEWAY,
+                "upstream_error",
+                format!("{name} broke off: {problem}"),
+            ),
+            UpstreamFailureKind::Silent { what, after } => api(
+                StatusCode::GATEWAY_TIMEOUT,
+                "upstream_timeout",
+                format!(
+                    "{name} was silent for {:.1} s while {what} was awaited",
+                    after.as_secs_f64()
+                ),
+            ),
+            UpstreamFailureKind::Unreadable(what) => api(
+                StatusCode::BAD_GATEWAY,
+                "upstream_error",
+                format!("{name} answered with {what}"),
+            ),
+            UpstreamFailureKind::Unfinished => api(
+                StatusCode::BAD_GATEWAY,
+                "upstream_error",
+                format!("{name} ended its stream before the answer was finished"),
+            ),
+        }
+    }
+}
+
+fn describe_error(
+    name: &str,
+    status: Option<StatusCode>,
+    error: &UpstreamError,
+    hint: Option<Duration>,
+) -> Described {
+    let said = said_by(name, status, error);
+    let api = |status, code, retry| Described {
+        status,
+        code,
+        kind: "api_error",
+        param: None,
+        message: said.clone(),
+        wait: (status == StatusCode::SERVICE_UNAVAILABLE).then(|| hint.unwrap_or(WAIT_UNKNOWN)),
+        retry,
+    };
+    match error.class {
+        ErrorClass::Rate | ErrorClass::Ramp | ErrorClass::Daily => Described {
+            status: StatusCode::TOO_MANY_REQUESTS,
+            code: "overloaded",
+            kind: "rate_limit_error",
+            wait: Some(hint.unwrap_or(WAIT_UNKNOWN)),
+            ..api(StatusCode::TOO_MANY_REQUESTS, "overloaded", Retry::Maybe)
+        },
+        ErrorClass::TooLargeForLimit => Described {
+            code: "token_limit_exceeded",
+            ..invalid(said)
+        },
+        ErrorClass::Billing => api(StatusCode::BAD_GATEWAY, "upstream_billing", Retry::Useless),
+        ErrorClass::Auth => api(StatusCode::BAD_GATEWAY, "upstream_auth", Retry::Useless),
+        ErrorClass::Overload => api(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "upstream_unavailable",
+            Retry::Maybe,
+        ),
+        ErrorClass::Timeout => api(
+            StatusCode::GATEWAY_TIMEOUT,
+            "upstream_timeout",
+            Retry::Maybe,
+        ),
+        ErrorClass::Server => api(StatusCode::BAD_GATEWAY, "upstream_error", Retry::Maybe),
+        // Inside a stream; as an answer of its own it passes unchanged.
+        ErrorClass::Context | ErrorClass::Policy | ErrorClass::Invalid => {
+            Described { ..invalid(said) }
+        }
+    }
+}
+
+/// What the provider said, in one line.
+fn said_by(name: &str, status: Option<StatusCode>, error: &UpstreamError) -> String {
+    let status = status
+        .map(|status| format!(" with status {}", status.as_u16()))
+        .unwrap_or_default();
+    let code = [&error.code, &error.kind]
+        .into_iter()
+        .find(|name| !name.is_empty());
+    let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
+    let message = if error.message.is_empty() {
+        "no message"
+    } else {
+        &error.message
+    };
+    format!("{name} failed{status}{code}: {message}")
+}
+
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Self {
+        Self::Request(error)
+    }
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl From<UpstreamFailure> for Failure {
+    fn from(failure: UpstreamFailure) -> Self {
+        Self::Upstream(failure)
+    }
+}

@@ -1,0 +1,67 @@
+//! Which models there are.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use serde_json::{Value, json};
+use sluicegate_config::{Pattern, Policy};
+
+use super::Failure;
+use crate::gateway::Gateway;
+
+/// Every model by name; of a wildcard those that its provider is known for.
+pub(super) async fn list(State(gateway): State<Arc<Gateway>>) -> Response {
+    let snapshot = gateway.driver().snapshot();
+    let data: Vec<Value> = names(&snapshot.policy)
+        .into_iter()
+        .map(|(name, provider)| model(&name, provider))
+        .collect();
+    answer(&json!({ "object": "list", "data": data }))
+}
+
+/// One model, whether it is listed or only answered for.
+pub(super) async fn one(State(gateway): State<Arc<Gateway>>, Path(name): Path<String>) -> Response {
+    let snapshot = gateway.driver().snapshot();
+    match snapshot.route(&name) {
+        Some(route) => answer(&model(&name, &route.account.provider.id)),
+        None => Failure::UnknownModel(name).response(),
+    }
+}
+
+/// A model that answers, to show how to ask.
+pub(crate) fn example_model(policy: &Policy) -> String {
+    let known = names(policy).into_iter().next();
+    known.map_or_else(|| "MODEL".to_owned(), |(name, _)| name)
+}
+
+fn names(policy: &Policy) -> Vec<(String, &str)> {
+    let mut names = Vec::new();
+    for deployment in &policy.deployments {
+        let provider = policy.accounts[deployment.account].provider;
+        match &deployment.pattern {
+            Pattern::Exact(name) => names.push((name.clone(), provider.id.as_str())),
+            Pattern::Prefix(_) => {
+                let known = provider
+                    .models
+                    .iter()
+                    .filter(|name| deployment.pattern.matches(name));
+                names.extend(known.map(|name| (name.clone(), provider.id.as_str())));
+            }
+        }
+    }
+    names.sort_unstable();
+    names.dedup_by(|one, other| one.0 == other.0);
+    names
+}
+
+fn model(name: &str, provider: &str) -> Value {
+    json!({ "id": name, "object": "model", "created": 0, "owned_by": provider })
+}
+
+fn answer(body: &Value) -> Response {
+    let body = Bytes::from(body.to_string());
+    ([(CONTENT_TYPE, "application/json")], body).into_response()
+}

@@ -1,0 +1,277 @@
+//! What is counted for operators, and how it is told.
+//!
+//! Labels come from the configuration, never from a request: a client cannot make a series. Gauges are read from the core
+//! when somebody asks, so that they are what the core believes and not a second book.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use sluicegate_core::Amounts;
+
+use crate::driver::View;
+
+/// The media type of [`Metrics::render`].
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Every metric.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    /// Outcomes as clients saw them.
+    pub(crate) requests: Family<RequestLabels, Counter>,
+    /// Tokens reserved on upstreams.
+    pub(crate) tokens_reserved: Family<Deployment, Counter>,
+    /// Tokens that upstreams said were used.
+    pub(crate) tokens_used: Family<Deployment, Counter>,
+    /// Upstreams' refusals, by the limit that they named.
+    pub(crate) rate_limit_hits: Family<LimitHit, Counter>,
+    /// Time between arrival and admission.
+    pub(crate) queue_wait: Family<Waits, Histogram, fn() -> Histogram>,
+    /// Calls to upstreams, by how they ended.
+    pub(crate) attempts: Family<Attempt, Counter>,
+    /// Time to the head of an upstream's answer.
+    pub(crate) upstream_head: Family<Deployment, Histogram, fn() -> Histogram>,
+    /// Client requests that are under way, until the last byte of their answer.
+    pub(crate) in_flight: Gauge,
+    /// Times that the core's lock was held.
+    pub(crate) driver_lock_seconds: Histogram,
+    /// Reservations that nobody ended.
+    pub(crate) reservations_expired: Counter,
+    /// Reloads of the configuration.
+    pub(crate) reloads: Family<Reload, Counter>,
+    queue_depth: Family<Waits, Gauge>,
+    reservations_open: Gauge,
+    limit_usable: Family<LimitName, Gauge>,
+    limit_used: Family<LimitName, Gauge>,
+    limit_reserved: Family<LimitName, Gauge>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct RequestLabels {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    pub(crate) status: u16,
+}
+
+/// A deployment: `model` is its configured name.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct Deployment {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct LimitHit {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    pub(crate) limit_type: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct Waits {
+    pub(crate) priority: &'static str,
+    pub(crate) task_type: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct Attempt {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    pub(crate) outcome: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct LimitName {
+    pub(crate) limit: String,
+    pub(crate) meter: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct Reload {
+    pub(crate) outcome: &'static str,
+}
+
+/// The only lane and the only task there are so far.
+pub(crate) const WAITS: Waits = Waits {
+    priority: "api",
+    task_type: "other",
+};
+
+fn seconds() -> Histogram {
+    Histogram::new(exponential_buckets(0.001, 2.0, 18))
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Arc<Self> {
+        let mut metrics = Self {
+            registry: Registry::default(),
+            requests: Family::default(),
+            tokens_reserved: Family::default(),
+            tokens_used: Family::default(),
+            rate_limit_hits: Family::default(),
+            queue_wait: Family::new_with_constructor(seconds as fn() -> Histogram),
+            attempts: Family::default(),
+            upstream_head: Family::new_with_constructor(seconds as fn() -> Histogram),
+            in_flight: Gauge::default(),
+            driver_lock_seconds: Histogram::new(exponential_buckets(0.000_001, 4.0, 10)),
+            reservations_expired: Counter::default(),
+            reloads: Family::default(),
+            queue_depth: Family::default(),
+            reservations_open: Gauge::default(),
+            limit_usable: Family::default(),
+            limit_used: Family::default(),
+            limit_reserved: Family::default(),
+        };
+        metrics.register();
+        Arc::new(metrics)
+    }
+
+    fn register(&mut self) {
+        let registry = &mut self.registry;
+        registry.register(
+            "llm_requests",
+            "Requests by the status that the client saw",
+            self.requests.clone(),
+        );
+        registry.register(
+            "llm_tokens_reserved",
+            "Tokens reserved before sending",
+            self.tokens_reserved.clone(),
+        );
+        registry.register(
+            "llm_tokens_used",
+            "Tokens that upstreams reported as used",
+            self.tokens_used.clone(),
+        );
+        registry.register(
+            "llm_rate_limit_hits",
+            "Rate limit refusals by upstreams",
+            self.rate_limit_hits.clone(),
+        );
+        registry.register(
+            "llm_queue_wait_seconds",
+            "Time between arrival and admission",
+            self.queue_wait.clone(),
+        );
+        registry.register(
+            "llm_queue_depth",
+            "Requests that wait for admission",
+            self.queue_depth.clone(),
+        );
+        registry.register(
+            "sluicegate_upstream_attempts",
+            "Calls to upstreams by how they ended",
+            self.attempts.clone(),
+        );
+        registry.register(
+            "sluicegate_upstream_head_seconds",
+            "Time to the head of an upstream's answer",
+            self.upstream_head.clone(),
+        );
+        registry.register(
+            "sluicegate_requests_in_flight",
+            "Client requests under way, until the last byte of the answer",
+            self.in_flight.clone(),
+        );
+        registry.register(
+            "sluicegate_reservations_open",
+            "Reservations that have not ended",
+            self.reservations_open.clone(),
+        );
+        registry.register(
+            "sluicegate_reservations_expired",
+            "Reservations that nobody ended",
+            self.reservations_expired.clone(),
+        );
+        registry.register(
+            "sluicegate_driver_lock_seconds",
+            "Times that the core's lock was held",
+            self.driver_lock_seconds.clone(),
+        );
+        registry.register(
+            "sluicegate_limit_usable",
+            "What charges on a limit may sum up to",
+            self.limit_usable.clone(),
+        );
+        registry.register(
+            "sluicegate_limit_used",
+            "What is used of a limit now",
+            self.limit_used.clone(),
+        );
+        registry.register(
+            "sluicegate_limit_reserved",
+            "What open reservations hold of a limit",
+            self.limit_reserved.clone(),
+        );
+        registry.register(
+            "sluicegate_config_reloads",
+            "Reloads of the configuration",
+            self.reloads.clone(),
+        );
+    }
+
+    /// Everything in the text format, with the core as `view` shows it.
+    pub(crate) fn render(&self, view: &View) -> String {
+        self.limit_usable.clear();
+        self.limit_used.clear();
+        self.limit_reserved.clear();
+        for (limit, state) in view.snapshot.limits.limits().iter().zip(&view.limits) {
+            let name = LimitName {
+                limit: limit.name.to_string(),
+                meter: limit.meter.name(),
+            };
+            self.limit_usable
+                .get_or_create(&name)
+                .set(gauge(state.usable));
+            self.limit_used.get_or_create(&name).set(gauge(state.used));
+            self.limit_reserved
+                .get_or_create(&name)
+                .set(gauge(state.reserved));
+        }
+        let waiting: usize = view.waiting.iter().sum();
+        self.queue_depth
+            .get_or_create(&WAITS)
+            .set(i64::try_from(waiting).unwrap_or(i64::MAX));
+        let open = i64::try_from(view.reservations_open).unwrap_or(i64::MAX);
+        self.reservations_open.set(open);
+        let mut page = String::new();
+        if text::encode(&mut page, &self.registry).is_err() {
+            // Writing to a string does not fail; a page that says so beats a panic.
+            page.clear();
+            let _ = writeln!(page, "# the metrics could not be written");
+        }
+        page
+    }
+}
+
+/// A request under way: counted until dropped.
+#[derive(Debug)]
+pub(crate) struct InFlight(Arc<Metrics>);
+
+impl InFlight {
+    pub(crate) fn begin(metrics: &Arc<Metrics>) -> Self {
+        metrics.in_flight.inc();
+        Self(Arc::clone(metrics))
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.in_flight.dec();
+    }
+}
+
+/// The tokens of a demand or a usage, however a limit splits them.
+pub(crate) fn tokens(amounts: Amounts) -> u64 {
+    amounts.of(sluicegate_core::Meter::Tokens)
+}
+
+fn gauge(amount: u64) -> i64 {
+    i64::try_from(amount).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,120 @@
+//! One resolved policy with everything that is made from it once: the core's limits, the connections to each account.
+//!
+//! A request holds the snapshot that it began with to its end, so a reload changes nothing under its feet.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sluicegate_config::{Account, Deployment, Policy, UpstreamModel};
+use sluicegate_core::{LimitId, PolicyError, Target, TargetId};
+
+use crate::upstream::{Upstream, UpstreamError};
+
+/// A reservation that nobody ended by then is ended: longer than any call, shorter than for ever.
+const RESERVATION_TTL: Duration = Duration::from_secs(24 * 3_600);
+
+/// A policy, ready to serve.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) policy: Policy,
+    pub(crate) limits: sluicegate_core::Policy,
+    upstreams: Vec<Arc<Upstream>>,
+}
+
+/// Why a policy cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// An account cannot be reached as configured.
+    #[error("account {account}: {source}")]
+    Upstream {
+        /// The account.
+        account: Arc<str>,
+        /// What is wrong with it.
+        source: UpstreamError,
+    },
+    /// The limits contradict each other.
+    #[error("limits: {0}")]
+    Limits(#[from] PolicyError),
+}
+
+/// A deployment and all that sending to it takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Route<'a> {
+    pub(crate) target: TargetId,
+    pub(crate) deployment: &'a Deployment,
+    pub(crate) account: &'a Account,
+    pub(crate) upstream: &'a Upstream,
+}
+
+impl Snapshot {
+    /// What serving `policy` takes. Accounts that are as they were in `before` keep their connections.
+    pub(crate) fn new(policy: Policy, before: Option<&Self>) -> Result<Self, SnapshotError> {
+        let ledgers = policy.ledgers();
+        let target = |(deployment, limits): (&Deployment, &Vec<usize>)| Target {
+            name: deployment.name.as_str().into(),
+            limits: limits.iter().map(|&limit| LimitId::new(limit)).collect(),
+        };
+        let targets = policy
+            .deployments
+            .iter()
+            .zip(&ledgers.targets)
+            .map(target)
+            .collect();
+        let tickets_max = policy.queue.max_tickets.get();
+        let limits =
+            sluicegate_core::Policy::new(ledgers.limits, targets, tickets_max, RESERVATION_TTL)?;
+        let upstream =
+            |account: &Account| {
+                let kept = before.and_then(|before| before.upstream_of(account));
+                match kept {
+                    Some(upstream) => Ok(upstream),
+                    None => Upstream::new(account).map(Arc::new).map_err(|source| {
+                        SnapshotError::Upstream {
+                            account: Arc::clone(&account.name),
+                            source,
+                        }
+                    }),
+                }
+            };
+        let upstreams = policy
+            .accounts
+            .iter()
+            .map(upstream)
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            policy,
+            limits,
+            upstreams,
+        })
+    }
+
+    fn upstream_of(&self, account: &Account) -> Option<Arc<Upstream>> {
+        let place = self
+            .policy
+            .accounts
+            .iter()
+            .position(|ours| ours == account)?;
+        Some(Arc::clone(&self.upstreams[place]))
+    }
+
+    /// Where requests for `model` go.
+    pub(crate) fn route(&self, model: &str) -> Option<Route<'_>> {
+        let (index, deployment) = self.policy.find(model)?;
+        Some(Route {
+            target: TargetId::new(index),
+            deployment,
+            account: &self.policy.accounts[deployment.account],
+            upstream: &self.upstreams[deployment.account],
+        })
+    }
+}
+
+impl<'a> Route<'a> {
+    /// The model to ask the provider for, where it is not the one that the client named.
+    pub(crate) fn other_model(self, requested: &str) -> Option<&'a str> {
+        match &self.deployment.model {
+            UpstreamModel::Named(model) if model != requested => Some(model),
+            _ => None,
+        }
+    }
+}

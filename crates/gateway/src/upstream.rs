@@ -1,0 +1,217 @@
+//! Connections to one account: pooled, HTTP/1.1 or HTTP/2 as the server prefers, through `HTTPS_PROXY` where it says so.
+
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Request, Response, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::{Client, Error};
+use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use sluicegate_config::Account;
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+/// An idle connection is given up after that long; load balancers commonly drop theirs after 60 s.
+const IDLE_MAX: Duration = Duration::from_secs(50);
+/// Idle connections kept for one account.
+const IDLE_CONNECTIONS_MAX: usize = 1_024;
+/// How often an HTTP/2 connection is asked whether it still lives, and how long the answer may take.
+const H2_PING: Duration = Duration::from_secs(20);
+
+type Connector = HttpsConnector<ThroughProxy>;
+
+/// How an account is reached.
+#[derive(Debug)]
+pub(crate) struct Upstream {
+    client: Client<Connector, Full<Bytes>>,
+    /// The address of chat completions.
+    pub(crate) chat: Uri,
+    auth: Option<HeaderName>,
+    keys: Vec<HeaderValue>,
+    next_key: AtomicUsize,
+}
+
+/// Why an account cannot be reached as configured.
+#[derive(Debug, thiserror::Error)]
+pub enum UpstreamError {
+    /// The base URL makes no address.
+    #[error("base_url: {0} is no address that a request can be sent to")]
+    Address(String),
+    /// A key holds characters that no header may hold.
+    #[error(
+        "api_key: key number {0} holds characters that no HTTP header may hold (a line end from a file?)"
+    )]
+    Key(usize),
+    /// The file of root certificates cannot be used.
+    #[error("ca_file: {path}: {problem}")]
+    CaFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// TLS cannot be set up.
+    #[error("TLS: {0}")]
+    Tls(#[from] rustls::Error),
+}
+
+impl Upstream {
+    pub(crate) fn new(account: &Account) -> Result<Self, UpstreamError> {
+        let chat = account.provider.chat_url(&account.base_url);
+        let chat: Uri = chat
+            .parse()
+            .map_err(|_| UpstreamError::Address(chat.clone()))?;
+        let keys = account
+            .api_keys
+            .iter()
+            .enumerate()
+            .map(|(index, key)| {
+                let value = account.provider.auth.value(key.expose());
+                let mut value =
+                    HeaderValue::try_from(value).map_err(|_| UpstreamError::Key(index + 1))?;
+                value.set_sensitive(true);
+                Ok(value)
+            })
+            .collect::<Result<_, UpstreamError>>()?;
+        Ok(Self {
+            client: client(account)?,
+            chat,
+            auth: HeaderName::try_from(account.provider.auth.header.as_str()).ok(),
+            keys,
+            next_key: AtomicUsize::new(0),
+        })
+    }
+
+    /// The header that names us to the provider: keys are used in turn.
+    pub(crate) fn credentials(&self) -> Option<(HeaderName, HeaderValue)> {
+        if self.keys.is_empty() {
+            return None;
+        }
+        let turn = self.next_key.fetch_add(1, Ordering::Relaxed);
+        Some((
+            self.auth.clone()?,
+            self.keys[turn % self.keys.len()].clone(),
+        ))
+    }
+
+    /// Sends a request and waits for the head of its answer.
+    pub(crate) async fn send(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, Error> {
+        self.client.request(request).await
+    }
+}
+
+fn client(account: &Account) -> Result<Client<Connector, Full<Bytes>>, UpstreamError> {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_keepalive(Some(Duration::from_secs(30)));
+    tcp.set_connect_timeout(Some(account.timeouts.connect));
+    let tcp = ThroughProxy {
+        tcp,
+        proxies: Arc::new(Matcher::from_env()),
+    };
+    let connector = HttpsConnectorBuilder::new()
+        .with_tls_config(tls(account)?)
+        .https_or_http()
+        .enable_http1()
+        .enable_http2()
+        .wrap_connector(tcp);
+    Ok(Client::builder(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(IDLE_MAX)
+        .pool_max_idle_per_host(IDLE_CONNECTIONS_MAX)
+        .http2_keep_alive_interval(H2_PING)
+        .http2_keep_alive_timeout(H2_PING)
+        .http2_adaptive_window(true)
+        .build(connector))
+}
+
+fn tls(account: &Account) -> Result<ClientConfig, UpstreamError> {
+    let mut roots = RootCertStore::empty();
+    let native = rustls_native_certs::load_native_certs();
+    let (added, _) = roots.add_parsable_certificates(native.certs);
+    if added == 0 {
+        // A container without certificates of its own.
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    if let Some(path) = &account.ca_file {
+        let problem = |problem: String| UpstreamError::CaFile {
+            path: path.clone(),
+            problem,
+        };
+        let certificates = CertificateDer::pem_file_iter(path)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| problem(error.to_string()))?;
+        if certificates.is_empty() {
+            return Err(problem("holds no certificate in PEM form".to_owned()));
+        }
+        for certificate in certificates {
+            roots
+                .add(certificate)
+                .map_err(|error| problem(error.to_string()))?;
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    Ok(ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth())
+}
+
+/// Connects directly, or by `CONNECT` through the proxy that the environment names for a TLS address.
+#[derive(Clone, Debug)]
+struct ThroughProxy {
+    tcp: HttpConnector,
+    proxies: Arc<Matcher>,
+}
+
+impl Service<Uri> for ThroughProxy {
+    type Response = TokioIo<TcpStream>;
+    type Error = Box<dyn std::error::Error + Send + Sync>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.tcp.poll_ready(context).map_err(Into::into)
+    }
+
+    fn call(&mut self, address: Uri) -> Self::Future {
+        let tls = address.scheme_str() == Some("https");
+        let proxy = if tls {
+            self.proxies.intercept(&address)
+        } else {
+            None
+        };
+        let Some(proxy) = proxy else {
+            let connecting = self.tcp.call(address);
+            return Box::pin(async move { Ok(connecting.await?) });
+        };
+        if proxy.uri().scheme_str() != Some("http") {
+            let proxy = proxy.uri().clone();
+            return Box::pin(async move {
+                Err(format!("the proxy {proxy} is none that is spoken to by plain HTTP").into())
+            });
+        }
+        let mut tunnel = Tunnel::new(proxy.uri().clone(), self.tcp.clone());
+        if let Some(credentials) = proxy.basic_auth() {
+            tunnel = tunnel.with_auth(credentials.clone());
+        }
+        Box::pin(async move { Ok(tunnel.call(address).await?) })
+    }
+}

@@ -1,0 +1,300 @@
+//! What the gateway costs, next to a plain nginx pass-through in the same run.
+//!
+//! Absolute figures do not carry from one machine to another; the ratio to a program that does nothing but copy bytes
+//! does. So both stand on one core, in front of one fake upstream that shares the other core with the load, and take
+//! turns, round by round; medians are compared. The cost is the CPU time that the kernel charged to their processes.
+
+pub(crate) mod load;
+mod report;
+mod subject;
+
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+
+use crate::clock;
+use crate::machine::Machine;
+use crate::process::Runner;
+use crate::setup;
+use crate::workspace::Workspace;
+
+use self::load::Seen;
+use self::report::{Measurement, Report};
+use self::subject::Subject;
+
+const SUBJECT_CORE: &str = "0";
+const UPSTREAM_CORE: &str = "1";
+const BUILD_TIME_MAX: Duration = Duration::from_secs(45 * 60);
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// How often each of the two is measured under each load
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: u32,
+    /// Share of the full load, in percent; small for a first look
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    load: u32,
+    /// Measure this `sluicegate` instead of a fresh release build
+    #[arg(long)]
+    binary: Option<PathBuf>,
+    /// Keep the table in docs/results/
+    #[arg(long)]
+    save: bool,
+}
+
+/// One kind of load.
+pub(crate) struct Workload {
+    pub(crate) name: &'static str,
+    connections: u32,
+    requests: u32,
+    prompt_bytes: u32,
+    /// Content chunks of each streamed answer; zero for a plain answer.
+    events: u32,
+}
+
+impl Workload {
+    /// What CPU time is divided by.
+    pub(crate) fn units(&self, seen: &Seen) -> u64 {
+        if self.events > 0 {
+            seen.events
+        } else {
+            seen.requests
+        }
+    }
+
+    /// With more connections than one, latency is how long the queue for the load's own core is.
+    pub(crate) fn is_for_latency(&self) -> bool {
+        self.connections == 1
+    }
+
+    pub(crate) fn unit(&self) -> &'static str {
+        if self.events > 0 {
+            "stream event"
+        } else {
+            "request"
+        }
+    }
+}
+
+pub(crate) const WORKLOADS: &[Workload] = &[
+    Workload {
+        name: "1 KB prompt",
+        connections: 16,
+        requests: 40_000,
+        prompt_bytes: 1_000,
+        events: 0,
+    },
+    Workload {
+        name: "30 KB prompt",
+        connections: 16,
+        requests: 20_000,
+        prompt_bytes: 30_000,
+        events: 0,
+    },
+    Workload {
+        name: "streams of 200 events",
+        connections: 16,
+        requests: 400,
+        prompt_bytes: 1_000,
+        events: 200,
+    },
+    Workload {
+        name: "one connection",
+        connections: 1,
+        requests: 2_000,
+        prompt_bytes: 1_000,
+        events: 0,
+    },
+];
+
+/// Builds, measures, prints.
+///
+/// # Errors
+///
+/// When something that is needed is missing, does not start, or answers anything but success.
+pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
+        bail!("two cores are needed: one for what is measured, one for upstream and load");
+    }
+    let workspace = Workspace::load()?;
+    let mut runner = Runner::new()?;
+    let nginx = setup::require_program(&mut runner, "nginx", &["nginx-light"])?;
+    setup::require_program(&mut runner, "taskset", &["util-linux"])?;
+    let gateway = match &args.binary {
+        Some(binary) => binary.clone(),
+        None => build(&workspace, &mut runner)?,
+    };
+    let directory = workspace.target.join("bench");
+    fs::create_dir_all(&directory)
+        .with_context(|| format!("cannot make {}", directory.display()))?;
+
+    let upstream = start_upstream(&gateway, &directory)?;
+    let subjects = [
+        start_nginx(&nginx, &directory, upstream.address())?,
+        start_gateway(&gateway, &directory, upstream.address())?,
+    ];
+    let mut report = Report::new(Machine::look(), args.rounds, args.load);
+    for subject in &subjects {
+        report.idle(subject.name(), subject.memory_kib()?.resident);
+    }
+    for workload in WORKLOADS {
+        for subject in &subjects {
+            // Connections to the upstream, caches and the allocator settle; not counted.
+            measure(subject, workload, args.load.div_ceil(20))?;
+        }
+        for round in 1..=args.rounds {
+            for subject in &subjects {
+                let measurement = measure(subject, workload, args.load)?;
+                eprintln!(
+                    "{}, round {round}, {}: {measurement}",
+                    workload.name,
+                    subject.name()
+                );
+                report.add(subject.name(), workload, measurement);
+            }
+        }
+    }
+    for subject in &subjects {
+        report.peak(subject.name(), subject.memory_kib()?.peak);
+    }
+    publish(&report, &workspace, &directory, args)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn build(workspace: &Workspace, runner: &mut Runner) -> anyhow::Result<PathBuf> {
+    let mut build = workspace.cargo();
+    build.args(["build", "--locked", "--release", "--package", "sluicegate"]);
+    if !runner
+        .run(&mut build, BUILD_TIME_MAX, &mut |_| {})?
+        .is_success()
+    {
+        bail!("the release build failed");
+    }
+    Ok(workspace.target.join("release/sluicegate"))
+}
+
+fn start_upstream(gateway: &Path, directory: &Path) -> anyhow::Result<Subject> {
+    let address = free_address()?;
+    // Nothing set: no limits, no delays.
+    let settings = write(directory, "fake.yaml", "{}\n")?;
+    let mut command = Command::new(gateway);
+    command
+        .arg("fake")
+        .arg("--config")
+        .arg(settings)
+        .arg("--listen")
+        .arg(address.to_string());
+    Subject::start("upstream", &command, UPSTREAM_CORE, address, directory)
+}
+
+fn start_nginx(nginx: &Path, directory: &Path, upstream: SocketAddr) -> anyhow::Result<Subject> {
+    let address = free_address()?;
+    let text = include_str!("bench/nginx.conf")
+        .replace("{directory}", &directory.display().to_string())
+        .replace("{listen}", &address.to_string())
+        .replace("{upstream}", &upstream.to_string());
+    let configuration = write(directory, "nginx.conf", &text)?;
+    let mut command = Command::new(nginx);
+    command.arg("-e").arg(directory.join("nginx-error.log"));
+    command
+        .arg("-p")
+        .arg(directory)
+        .arg("-c")
+        .arg(configuration);
+    Subject::start("nginx", &command, SUBJECT_CORE, address, directory)
+}
+
+fn start_gateway(
+    gateway: &Path,
+    directory: &Path,
+    upstream: SocketAddr,
+) -> anyhow::Result<Subject> {
+    let address = free_address()?;
+    let text = include_str!("bench/gateway.yaml")
+        .replace("{listen}", &address.to_string())
+        .replace("{upstream}", &upstream.to_string());
+    let configuration = write(directory, "gateway.yaml", &text)?;
+    let mut command = Command::new(gateway);
+    command
+        .arg("serve")
+        .arg("--config")
+        .arg(configuration)
+        .arg("--listen")
+        .arg(address.to_string());
+    Subject::start("sluicegate", &command, SUBJECT_CORE, address, directory)
+}
+
+fn measure(subject: &Subject, workload: &Workload, percent: u32) -> anyhow::Result<Measurement> {
+    let requests = (u64::from(workload.requests) * u64::from(percent) / 100)
+        .max(u64::from(workload.connections));
+    let this_program = std::env::current_exe().context("cannot find this program's own file")?;
+    let mut command = Command::new("taskset");
+    command
+        .args(["--cpu-list", UPSTREAM_CORE])
+        .arg(this_program)
+        .arg("load");
+    for (name, value) in [
+        ("--address", subject.address().to_string()),
+        ("--connections", workload.connections.to_string()),
+        ("--requests", requests.to_string()),
+        ("--prompt-bytes", workload.prompt_bytes.to_string()),
+        ("--events", workload.events.to_string()),
+    ] {
+        command.arg(name).arg(value);
+    }
+    let before = subject.cpu_ticks()?;
+    let output = command.output().context("the load did not start")?;
+    let after = subject.cpu_ticks()?;
+    if !output.status.success() {
+        bail!(
+            "{} under `{}`: {}",
+            subject.name(),
+            workload.name,
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    let seen: Seen = serde_json::from_slice(&output.stdout)
+        .context("the load printed something else than JSON")?;
+    Ok(Measurement::new(workload, &seen, after - before))
+}
+
+fn publish(
+    report: &Report,
+    workspace: &Workspace,
+    directory: &Path,
+    args: &Args,
+) -> anyhow::Result<()> {
+    let table = report.table();
+    println!("\n{table}");
+    let today = clock::today();
+    let json = write(
+        directory,
+        &format!("{today}.json"),
+        &format!("{:#}\n", report.json()),
+    )?;
+    println!("figures of every round: {}", json.display());
+    if args.save {
+        let results = workspace.root.join("docs/results");
+        fs::create_dir_all(&results)?;
+        let page = format!("# Cost of the gateway, {today}\n\n{table}");
+        let page = write(&results, &format!("bench-{today}.md"), &page)?;
+        println!("table: {}", page.display());
+    }
+    Ok(())
+}
+
+/// An address that was free a moment ago.
+fn free_address() -> anyhow::Result<SocketAddr> {
+    let listener = TcpListener::bind("127.0.0.1:0").context("no free port on loopback")?;
+    Ok(listener.local_addr()?)
+}
+
+fn write(directory: &Path, name: &str, text: &str) -> anyhow::Result<PathBuf> {
+    let path = directory.join(name);
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path)
+}
