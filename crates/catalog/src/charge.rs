@@ -70,7 +70,7 @@ pub struct ChargeRule {
 pub enum Output {
     /// Nothing.
     Ignored,
-    /// The charge is the larger of the two.
+    /// The charge is the larger of the two; each requested choice has a maximum of its own.
     AtLeast,
     /// It is added.
     Added,
@@ -116,7 +116,7 @@ impl ChargeRule {
         let prompt = input.saturating_add(self.choice_tokens.saturating_mul(size.choices));
         let once = match self.output {
             Output::Ignored => prompt,
-            Output::AtLeast => prompt.max(output),
+            Output::AtLeast => prompt.max(output.saturating_mul(size.choices)),
             Output::Added => prompt.saturating_add(output),
         };
         let tokens = match self.times_best_of {
@@ -199,6 +199,12 @@ mod tests {
             ..PLAIN
         };
         assert_eq!(tokens("openai", "documented", size), 10 + 2 * 765 + 3);
+    }
+
+    #[test]
+    fn every_choice_may_be_as_long_as_the_maximum() {
+        let size = RequestSize { text_bytes: 40, choices: 3, output_cap: Some(100), ..PLAIN };
+        assert_eq!(tokens("openai", "documented", size), 300);
     }
 
     #[test]

@@ -49,5 +49,5 @@ pub(crate) fn expected_input(envelope: &Envelope) -> u64 {
 
 /// What a request to `route` is charged there, before it is sent.
 pub(crate) fn demand(route: Route<'_>, envelope: &Envelope) -> Amounts {
-    sluicegate_dialect::charge(route.account.charge, envelope)
+    sluicegate_dialect::charge(route.charge, envelope)
 }

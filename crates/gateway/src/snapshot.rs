@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use sluicegate_catalog::ChargeRule;
 use sluicegate_config::{Account, Deployment, Policy, UpstreamModel};
 use sluicegate_core::{LimitId, PolicyError, Target, TargetId};
 
@@ -18,7 +19,10 @@ const RESERVATION_TTL: Duration = Duration::from_secs(24 * 3_600);
 pub(crate) struct Snapshot {
     pub(crate) policy: Policy,
     pub(crate) limits: sluicegate_core::Policy,
+    /// By account.
     upstreams: Vec<Arc<Upstream>>,
+    /// By deployment.
+    charges: Vec<ChargeRule>,
 }
 
 /// Why a policy cannot be served.
@@ -44,6 +48,8 @@ pub(crate) struct Route<'a> {
     pub(crate) deployment: &'a Deployment,
     pub(crate) account: &'a Account,
     pub(crate) upstream: &'a Upstream,
+    /// What a request is charged there.
+    pub(crate) charge: &'a ChargeRule,
 }
 
 impl Snapshot {
@@ -105,6 +111,7 @@ impl Snapshot {
             deployment,
             account: &self.policy.accounts[deployment.account],
             upstream: &self.upstreams[deployment.account],
+            charge: &self.charges[index],
         })
     }
 }
