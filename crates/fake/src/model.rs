@@ -28,6 +28,21 @@ use window::{Count, Part, Rule};
 const SCOPES_MAX: usize = 4_096;
 
 /// The provider's side of the limits.
+///
+/// ```
+/// use sluicegate_fake::model::{Call, Model, Settings, Verdict};
+///
+/// let settings: Settings = serde_json::from_str(r#"{"limits": {"rpm": 3}}"#)?;
+/// let mut provider = Model::new(settings);
+/// let call = Call { model: "m", prompt_bytes: 400, ..Call::default() };
+/// for _ in 0..3 {
+///     assert!(matches!(provider.arrive(0, &call), Verdict::Accepted(_)));
+/// }
+/// let Verdict::Rejected(rejected) = provider.arrive(0, &call) else { unreachable!() };
+/// assert_eq!(rejected.limit, "requests");
+/// assert_eq!(rejected.wait, Some(20_000_000_000)); // three a minute: one every 20 s
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Model {
     settings: Settings,

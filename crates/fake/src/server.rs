@@ -50,6 +50,15 @@ pub struct Server {
 
 /// Listens on `addr`; port 0 takes a free one, which [`Server::local_addr`] tells.
 ///
+/// ```
+/// # async fn example() -> std::io::Result<()> {
+/// let server = sluicegate_fake::bind(([127, 0, 0, 1], 0).into(), Default::default()).await?;
+/// let base_url = format!("http://{}/v1", server.local_addr()?);
+/// tokio::spawn(server.run(std::future::pending()));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// If the address cannot be listened on, or the settings hold more faults than may wait.
 pub async fn bind(addr: SocketAddr, settings: Settings) -> io::Result<Server> {

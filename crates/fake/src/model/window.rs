@@ -300,6 +300,10 @@ mod tests {
         assert_eq!(count.wait(&rule, 6 * S, 4), 9 * S);
         assert_eq!(count.wait(&rule, 13 * S - 1, 1), 1);
         assert_eq!(count.wait(&rule, 13 * S, 3), 0);
+        assert_eq!(
+            (count.used(&rule, 13 * S - 1), count.used(&rule, 13 * S)),
+            (5, 2)
+        );
         assert_eq!(count.time_to_full(&rule, 6 * S), 9 * S);
     }
 

@@ -147,4 +147,26 @@ mod tests {
         assert_eq!(Body::full("").collect().await.unwrap().to_bytes(), "");
         assert_eq!(Body::full("x").collect().await.unwrap().to_bytes(), "x");
     }
+
+    #[tokio::test]
+    async fn a_flush_leaves_the_connection_time_to_write() {
+        let mut body = Body::scripted(None, |outlet| async move {
+            outlet.send(Bytes::from_static(b"one")).await;
+            outlet.flush().await;
+            outlet.send(Bytes::from_static(b"two")).await;
+        });
+        let mut frames = Vec::new();
+        for _ in 0..4 {
+            let frame = poll_fn(|cx| {
+                Poll::Ready(match http_body::Body::poll_frame(Pin::new(&mut body), cx) {
+                    Poll::Ready(Some(Ok(frame))) => frame.into_data().ok(),
+                    Poll::Ready(None) => Some(Bytes::from_static(b"end")),
+                    Poll::Pending => None,
+                })
+            });
+            frames.push(frame.await);
+        }
+        let frame = |text: &'static str| Some(Bytes::from_static(text.as_bytes()));
+        assert_eq!(frames, [frame("one"), None, frame("two"), frame("end")]);
+    }
 }

@@ -94,8 +94,8 @@ async fn admissible(
         return Err(Failure::unauthorized(profile, key));
     }
     entry.body = read(parts, body, settings.memory.body_bytes_max).await?;
-    let ask = Ask::read(&entry.body, deployment)
-        .map_err(|complaint| Failure::complaint(profile, &complaint))?;
+    let ask =
+        Ask::read(&entry.body, deployment).map_err(|complaint| Failure::complaint(&complaint))?;
     entry.model.clone_from(&ask.model);
     entry.stream = ask.stream;
     if !settings.models.is_empty() && !settings.models.contains(&ask.model) {

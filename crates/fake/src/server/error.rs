@@ -53,20 +53,16 @@ impl Failure {
         }
     }
 
-    /// The request is wrong.
-    pub(super) fn complaint(profile: Profile, complaint: &Complaint) -> Self {
+    /// The request is wrong; both providers say so in the same shape.
+    pub(super) fn complaint(complaint: &Complaint) -> Self {
         let Complaint {
             message,
             param,
             code,
         } = complaint;
         let kind = "invalid_request_error";
-        match profile {
-            Profile::OpenAi | Profile::Azure => Self::json(
-                400,
-                &json!({"error": {"message": message, "type": kind, "param": param, "code": code}}),
-            ),
-        }
+        let error = json!({"message": message, "type": kind, "param": param, "code": code});
+        Self::json(400, &json!({"error": error}))
     }
 
     /// The key is not one of those that are accepted.

@@ -76,20 +76,18 @@ impl Socket {
         }
     }
 
-    /// Writes one byte after its pause; the head's end ends the dripping.
+    /// Writes one byte, after the pause that the byte before it began. The head's end ends the dripping.
     fn poll_drip(
         &mut self,
         cx: &mut Context<'_>,
         byte: u8,
         pause: Duration,
     ) -> Poll<io::Result<usize>> {
-        let timer = self
-            .drip
-            .pause
-            .get_or_insert_with(|| Box::pin(sleep(pause)));
-        ready!(timer.as_mut().poll(cx));
-        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, &[byte]))?;
+        if let Some(timer) = &mut self.drip.pause {
+            ready!(timer.as_mut().poll(cx));
+        }
         self.drip.pause = None;
+        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, &[byte]))?;
         self.drip.newlines = match byte {
             b'\n' => self.drip.newlines + 1,
             b'\r' => self.drip.newlines,
@@ -98,6 +96,8 @@ impl Socket {
         if self.drip.newlines == 2 {
             self.drip.newlines = 0;
             self.line.wishes().drip = None;
+        } else {
+            self.drip.pause = Some(Box::pin(sleep(pause)));
         }
         Poll::Ready(Ok(written))
     }

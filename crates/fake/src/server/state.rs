@@ -69,7 +69,8 @@ impl Shared {
 }
 
 impl State {
-    /// Puts other settings in force. Windows start anew only if the provider changed, the queue only if its faults did.
+    /// Puts other settings in force. Windows start anew only if the provider changed, the queue only if its faults did, the
+    /// log only if its bounds did.
     pub(super) fn replace_settings(&mut self, settings: Settings) -> Result<(), QueueFull> {
         if settings.faults != self.settings.faults {
             let mut queue = Queue::default();

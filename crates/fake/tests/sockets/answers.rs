@@ -4,6 +4,7 @@ use crate::support::{CHAT, Fake, request};
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 #[tokio::test]
@@ -288,9 +289,7 @@ async fn slots_are_held_while_calls_run() {
     let fault = json!({"fault": {"hang_after": 2}});
     let mut running = fake.write("POST", CHAT, &[], &request(true, fault)).await;
     let mut some = [0; 64];
-    tokio::io::AsyncReadExt::read_exact(&mut running, &mut some)
-        .await
-        .unwrap();
+    running.read_exact(&mut some).await.unwrap();
     let rejected = fake.chat(request(false, json!({}))).await;
     assert_eq!(rejected.status, 429);
     assert_eq!(fake.get("/_stats").await["in_flight"], 1);
@@ -300,4 +299,34 @@ async fn slots_are_held_while_calls_run() {
     assert_eq!(stats["rejected_by"], json!({"concurrent": 1}));
     assert_eq!(fake.chat(request(false, json!({}))).await.status, 200);
     fake.stop().await;
+}
+
+#[tokio::test]
+async fn a_body_of_unknown_length_is_bounded_too() {
+    let fake = Fake::start("memory: { body_bytes_max: 1000 }").await;
+    let mut connection = TcpStream::connect(fake.addr).await.unwrap();
+    let chunk = format!("200\r\n{}\r\n", "x".repeat(512));
+    let request = format!(
+        "POST {CHAT} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n{chunk}{chunk}"
+    );
+    connection.write_all(request.as_bytes()).await.unwrap();
+    let mut head = [0; 12];
+    connection.read_exact(&mut head).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 413");
+    fake.stop().await;
+}
+
+#[tokio::test]
+async fn a_shutdown_does_not_wait_for_ever() {
+    let fake = Fake::start("").await;
+    let fault = json!({"fault": {"before_head": "hang"}});
+    let mut hanging = fake.write("POST", CHAT, &[], &request(true, fault)).await;
+    fake.stats_until(|stats| stats["in_flight"] == 1).await;
+    let addr = fake.addr;
+    fake.stop().await;
+    assert!(TcpStream::connect(addr).await.is_err());
+    let mut rest = Vec::new();
+    // Closed, without a head; whether by FIN or by RST is the system's choice.
+    let _ = hanging.read_to_end(&mut rest).await;
+    assert!(rest.is_empty());
 }

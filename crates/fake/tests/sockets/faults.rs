@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
 use crate::support::{CHAT, Fake, Reply, request};
@@ -71,8 +72,16 @@ async fn errors_have_the_body_of_their_kind() {
     assert!(html.text().starts_with("<html>"));
     let empty = whole(&fake, json!({"status": 500, "kind": "empty"})).await;
     assert_eq!((empty.body.len(), empty.complete), (0, true));
-    let junk = whole(&fake, json!({"status": 200, "truncate": 9})).await;
-    assert!(junk.complete && serde_json::from_slice::<Value>(&junk.body).is_err());
+    let text = whole(&fake, json!({"status": 503, "kind": "text"})).await;
+    assert_eq!(text.header("content-type"), Some("text/plain"));
+    let junk = whole(&fake, json!({"status": 500, "kind": "junk"})).await;
+    assert_eq!(junk.header("content-type"), Some("application/json"));
+    let truncated = whole(&fake, json!({"status": 200, "truncate": 9})).await;
+    let length = whole(&fake, json!({})).await.body.len();
+    assert_eq!((truncated.status, truncated.body.len()), (200, length - 9));
+    for broken in [junk, truncated] {
+        assert!(broken.complete && serde_json::from_slice::<Value>(&broken.body).is_err());
+    }
     let date = whole(&fake, json!({"status": 429, "retry_after": "date:+3"})).await;
     assert!(date.header("retry-after").unwrap().ends_with(" GMT"));
     let headers = json!({"status": 429, "headers": {"X-Should-Retry": "false", "retry-after": 7}});
@@ -297,5 +306,18 @@ async fn http2_connections_break_too() {
     );
     assert!(connection.await.unwrap().is_err());
     assert_eq!(fake.get("/_stats").await["failed"], 1);
+    fake.stop().await;
+}
+
+#[tokio::test]
+async fn a_head_may_come_byte_by_byte() {
+    let fake = Fake::start("").await;
+    let body = request(false, json!({"fault": {"head_byte_ms": 3_600_000}}));
+    let mut connection = fake.write("POST", CHAT, &[], &body).await;
+    let mut some = [0; 64];
+    assert_eq!(connection.read(&mut some).await.unwrap(), 1);
+    assert_eq!(some[0], b'H');
+    drop(connection);
+    fake.stats_until(|stats| stats["in_flight"] == 0).await;
     fake.stop().await;
 }
