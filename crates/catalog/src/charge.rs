@@ -203,7 +203,12 @@ mod tests {
 
     #[test]
     fn every_choice_may_be_as_long_as_the_maximum() {
-        let size = RequestSize { text_bytes: 40, choices: 3, output_cap: Some(100), ..PLAIN };
+        let size = RequestSize {
+            text_bytes: 40,
+            choices: 3,
+            output_cap: Some(100),
+            ..PLAIN
+        };
         assert_eq!(tokens("openai", "documented", size), 300);
     }
 
