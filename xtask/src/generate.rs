@@ -16,10 +16,16 @@ pub(crate) struct Generated {
     pub(crate) text: fn() -> String,
 }
 
-pub(crate) const GENERATED: &[Generated] = &[Generated {
-    path: "docs/rules.md",
-    text: tidy::rules_page,
-}];
+pub(crate) const GENERATED: &[Generated] = &[
+    Generated {
+        path: "docs/configuration.md",
+        text: sluicegate_config::reference,
+    },
+    Generated {
+        path: "docs/rules.md",
+        text: tidy::rules_page,
+    },
+];
 
 /// Writes what is not up to date.
 ///

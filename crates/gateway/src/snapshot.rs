@@ -87,7 +87,15 @@ impl Snapshot {
             .iter()
             .map(upstream)
             .collect::<Result<_, _>>()?;
+        let charges = policy.deployments.iter().map(|deployment| {
+            let rule = policy.accounts[deployment.account].charge.clone();
+            match deployment.output_default {
+                Some(tokens) => rule.with_output_default(tokens),
+                None => rule,
+            }
+        });
         Ok(Self {
+            charges: charges.collect(),
             policy,
             limits,
             upstreams,
