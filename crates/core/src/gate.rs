@@ -2,9 +2,6 @@
 //!
 //! Calls take the time and return at once. What they set off for others is fetched with [`Core::poll_event`]; when the core
 //! wants to be called next, it says with [`Core::poll_timeout`]. Nothing else happens: between two calls a core is a value.
-//!
-//! Who came first starts first among all that share a limit. A ticket that must wait holds back everything behind it that
-//! would be charged on one of its limits, so that a start that was promised is not moved by somebody who came later.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -64,17 +61,17 @@ pub const EVENTS_MAX: usize = 256;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Core {
-    policy: Policy,
+    pub(crate) policy: Policy,
     groups: Vec<Group>,
     group_of: Vec<usize>,
-    ledger: Ledger,
-    line: Line,
+    pub(crate) ledger: Ledger,
+    pub(crate) line: Line,
     forecasts: Vec<Option<Forecast>>,
-    events: VecDeque<Event>,
+    pub(crate) events: VecDeque<Event>,
     /// When the line next wants to be looked at.
-    wake: Option<Timestamp>,
+    pub(crate) wake: Option<Timestamp>,
     /// Limits of tickets that must wait, while the line is being looked at.
-    held_back: Vec<LimitId>,
+    pub(crate) held_back: Vec<LimitId>,
 }
 
 /// What is counted on one limit.
@@ -301,143 +298,6 @@ impl Core {
         self.place(target, demand, now).start()
     }
 
-    /// Does everything that is due. A ticket that may start now is started before lateness is looked at: whoever drives the
-    /// core is always called a little after the instant that was promised.
-    fn advance(&mut self, now: Now) {
-        self.expire_reservations(now);
-        self.start_tickets(now);
-        self.refuse_late(now);
-    }
-
-    fn expire_reservations(&mut self, now: Now) {
-        while self.events.len() < EVENTS_MAX
-            && let Some(reservation) = self.ledger.expire(now)
-        {
-            self.events.push_back(Event::Expired { reservation });
-            self.forget_forecasts();
-        }
-    }
-
-    fn refuse_late(&mut self, now: Now) {
-        while self.events.len() < EVENTS_MAX
-            && let Some((deadline, ticket)) = self.line.first_deadline()
-            && deadline < now.mono
-        {
-            let Some(late) = self.line.ticket(ticket).copied() else {
-                return;
-            };
-            let limits = &self.policy.targets()[late.target.index()].limits;
-            let (limit, start) = match self.ledger.fit(limits, late.demand, now) {
-                Fit::Now => (None, None),
-                Fit::At(start, limit) => (Some(limit), Some(start)),
-                Fit::OnRelease(limit) => (Some(limit), None),
-            };
-            self.refuse(ticket, Refusal::Deadline { limit, start });
-            self.forget_forecast(late.target);
-        }
-    }
-
-    fn start_tickets(&mut self, now: Now) {
-        self.wake = None;
-        self.held_back.clear();
-        let mut from = 0;
-        while let Some((id, next)) = self.line.head_from(from) {
-            from = next;
-            if self.events.len() >= EVENTS_MAX {
-                self.wake = Some(now.mono);
-                return;
-            }
-            let Some(ticket) = self.line.ticket(id).copied() else {
-                continue;
-            };
-            let limits = &self.policy.targets()[ticket.target.index()].limits;
-            if limits.iter().any(|limit| self.held_back.contains(limit)) {
-                self.held_back.extend_from_slice(limits);
-                continue;
-            }
-            let fit = self.ledger.fit(limits, ticket.demand, now);
-            if fit == Fit::Now && self.is_granted(id, &ticket, now) {
-                let limits = &self.policy.targets()[ticket.target.index()].limits;
-                let reservation = self.ledger.reserve(limits, ticket.demand, now);
-                self.line.leave(id);
-                self.events.push_back(Event::Admitted {
-                    ticket: id,
-                    reservation,
-                });
-                continue;
-            }
-            if let Fit::At(start, _) = fit {
-                self.wake_at(start);
-            }
-            self.held_back
-                .extend_from_slice(&self.policy.targets()[ticket.target.index()].limits);
-        }
-    }
-
-    /// Whether everything that must be asked outside was given; asks where it was not.
-    fn is_granted(&mut self, id: TicketId, ticket: &Ticket, now: Now) -> bool {
-        let charges = self.granted_charges(ticket);
-        if charges.is_empty() {
-            return true;
-        }
-        match ticket.asked {
-            Asked::Given => true,
-            Asked::Waiting => false,
-            Asked::NotBefore(instant) if now.mono < instant => {
-                self.wake_at(instant);
-                false
-            }
-            Asked::NotYet | Asked::NotBefore(_) => {
-                self.mark_asked(id, Asked::Waiting);
-                self.events.push_back(Event::GrantWanted {
-                    ticket: id,
-                    charges,
-                });
-                false
-            }
-        }
-    }
-
-    fn granted_charges(&self, ticket: &Ticket) -> Vec<(LimitId, u64)> {
-        let limits = &self.policy.targets()[ticket.target.index()].limits;
-        if !self.ledger.wants_grant(limits) {
-            return Vec::new();
-        }
-        let charge = |&id: &LimitId| {
-            let limit = &self.ledger.counter(id).limit;
-            (limit.authority == crate::Authority::Granted)
-                .then(|| (id, ticket.demand.of(limit.meter)))
-        };
-        limits.iter().filter_map(charge).collect()
-    }
-
-    fn refuse(&mut self, ticket: TicketId, refusal: Refusal) {
-        if let Some(left) = self.line.leave(ticket) {
-            self.return_grant(ticket, &left);
-            self.events.push_back(Event::Refused { ticket, refusal });
-        }
-    }
-
-    fn return_grant(&mut self, id: TicketId, ticket: &Ticket) {
-        if ticket.asked == Asked::Given {
-            let charges = self.granted_charges(ticket);
-            self.events.push_back(Event::GrantUnused {
-                ticket: id,
-                charges,
-            });
-        }
-    }
-
-    fn mark_asked(&mut self, ticket: TicketId, asked: Asked) {
-        if let Some(ticket) = self.line.ticket_mut(ticket) {
-            ticket.asked = asked;
-        }
-    }
-
-    fn wake_at(&mut self, instant: Timestamp) {
-        self.wake = Some(self.wake.map_or(instant, |wake| wake.min(instant)));
-    }
-
     fn group_waits(&self, target: TargetId) -> bool {
         let group = &self.groups[self.group_of[target.index()]];
         group
@@ -464,13 +324,13 @@ impl Core {
         placed
     }
 
-    fn forget_forecast(&mut self, target: TargetId) {
+    pub(crate) fn forget_forecast(&mut self, target: TargetId) {
         if let Some(forecast) = &mut self.forecasts[self.group_of[target.index()]] {
             forecast.mark_old();
         }
     }
 
-    fn forget_forecasts(&mut self) {
+    pub(crate) fn forget_forecasts(&mut self) {
         self.forecasts
             .iter_mut()
             .flatten()

@@ -7,6 +7,7 @@
 
 extern crate alloc;
 
+mod advance;
 mod counter;
 mod decision;
 mod forecast;
