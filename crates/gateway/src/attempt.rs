@@ -66,6 +66,26 @@ impl Call<'_> {
     pub(crate) async fn send(
         &self,
         request: Request<Full<Bytes>>,
+        reservation: Reservation,
+    ) -> Result<Answer, UpstreamFailure> {
+        let Some(total) = self.route.deployment.timeouts.total else {
+            return self.sent(request, reservation).await;
+        };
+        match tokio::time::timeout(total, self.sent(request, reservation)).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                let what = "its answer";
+                Err(self.failure(
+                    "timeout",
+                    UpstreamFailureKind::Silent { what, after: total },
+                ))
+            }
+        }
+    }
+
+    async fn sent(
+        &self,
+        request: Request<Full<Bytes>>,
         mut reservation: Reservation,
     ) -> Result<Answer, UpstreamFailure> {
         let response = self.head(request, &mut reservation).await?;

@@ -7,6 +7,7 @@ use http::StatusCode;
 use sluicegate_core::{Amounts, Timestamp};
 
 use crate::clock::Clock;
+use crate::gateway::RequestId;
 use crate::metrics::{Attempt, Deployment, InFlight, Metrics, RequestLabels, WAITS, tokens};
 use crate::snapshot::Route;
 
@@ -16,6 +17,7 @@ const CLIENT_CLOSED: u16 = 499;
 /// A call under way. Dropped, it counts as one whose client left.
 #[derive(Debug)]
 pub(crate) struct Exchange {
+    id: RequestId,
     metrics: Arc<Metrics>,
     clock: Clock,
     arrived: Timestamp,
@@ -25,8 +27,9 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    pub(crate) fn begin(metrics: &Arc<Metrics>, clock: Clock) -> Self {
+    pub(crate) fn begin(metrics: &Arc<Metrics>, clock: Clock, id: RequestId) -> Self {
         Self {
+            id,
             metrics: Arc::clone(metrics),
             clock,
             arrived: clock.mono(),

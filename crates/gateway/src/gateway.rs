@@ -1,7 +1,10 @@
 //! What all requests share.
 
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use tokio::sync::watch;
 
@@ -18,6 +21,16 @@ pub(crate) struct Gateway {
     clock: Clock,
     loopback_only: AtomicBool,
     phase: watch::Sender<Phase>,
+    requests: AtomicU64,
+    /// Tells this process's request ids from another's.
+    born: u64,
+}
+
+/// Names a request in the log and, where no upstream named it, to its client.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RequestId {
+    born: u64,
+    number: u64,
 }
 
 /// How far the process is from its end.
@@ -37,12 +50,15 @@ impl Gateway {
         let loopback_only = AtomicBool::new(snapshot.policy.server.is_loopback());
         let driver = Driver::new(Arc::new(snapshot), clock, Arc::clone(&metrics));
         let (phase, _) = watch::channel(Phase::Serving);
+        let born = clock.now().wall.as_unix_nanos();
         Arc::new(Self {
             driver,
             metrics,
             clock,
             loopback_only,
             phase,
+            requests: AtomicU64::new(0),
+            born,
         })
     }
 
@@ -56,6 +72,13 @@ impl Gateway {
 
     pub(crate) fn clock(&self) -> Clock {
         self.clock
+    }
+
+    pub(crate) fn next_request_id(&self) -> RequestId {
+        RequestId {
+            born: self.born,
+            number: self.requests.fetch_add(1, Ordering::Relaxed),
+        }
     }
 
     /// Whether only programs on this machine can be clients.
@@ -78,5 +101,23 @@ impl Gateway {
             // The sender is gone when the gateway is, and then nobody asks.
             let _ = phases.wait_for(|now| *now >= phase).await;
         }
+    }
+}
+
+impl RequestId {
+    /// Names the answer with these `headers`, unless its upstream has done so.
+    pub(crate) fn name(self, headers: &mut HeaderMap) {
+        const NAME: HeaderName = HeaderName::from_static("x-request-id");
+        if !headers.contains_key(&NAME)
+            && let Ok(id) = HeaderValue::try_from(self.to_string())
+        {
+            headers.insert(NAME, id);
+        }
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sg-{:x}-{:x}", self.born, self.number)
     }
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::header::CONTENT_LENGTH;
 use http::{HeaderName, HeaderValue, Method, Uri, request, response};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use sluicegate_config::Pattern;
 use sluicegate_dialect::openai::{Changes, Envelope, IncludeUsage};
 
 use super::Failure;
@@ -22,23 +23,29 @@ use crate::gateway::{Gateway, Phase};
 use crate::settlement;
 use crate::snapshot::Route;
 
+/// A client that is silent for so long in the middle of its body is given up.
+const SILENCE_MAX: Duration = Duration::from_secs(30);
+
 const MODEL: HeaderName = HeaderName::from_static("x-sluicegate-model");
 const ATTEMPTS: HeaderName = HeaderName::from_static("x-sluicegate-attempts");
 const QUEUE_MS: HeaderName = HeaderName::from_static("x-sluicegate-queue-ms");
 
 /// Serves one call.
 pub(super) async fn complete(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
-    let mut exchange = Some(Exchange::begin(gateway.metrics(), gateway.clock()));
-    match serve(&gateway, request, &mut exchange).await {
+    let id = gateway.next_request_id();
+    let mut exchange = Some(Exchange::begin(gateway.metrics(), gateway.clock(), id));
+    let mut response = match serve(&gateway, request, &mut exchange).await {
         Ok(response) => response,
         Err(failure) => {
-            tracing::debug!(reason = failure.message(), "request failed");
+            tracing::debug!(%id, reason = failure.message(), "request failed");
             if let Some(exchange) = &mut exchange {
                 exchange.ended(failure.status());
             }
             failure.response()
         }
-    }
+    };
+    id.name(response.headers_mut());
+    response
 }
 
 async fn serve(
@@ -83,7 +90,15 @@ async fn serve(
     };
     let upstream_request = upstream_request(route, &envelope, &parts);
     let answer = call.send(upstream_request, reservation).await?;
-    Ok(respond(answer, route, waited, slot))
+    Ok(respond(answer, shown_name(route, &envelope), waited, slot))
+}
+
+/// The deployment as the client is told of it: a wildcard by the name that it stood for.
+fn shown_name<'a>(route: Route<'a>, envelope: &'a Envelope) -> &'a str {
+    match route.deployment.pattern {
+        Pattern::Exact(_) => &route.deployment.name,
+        Pattern::Prefix(_) => &envelope.model,
+    }
 }
 
 /// The whole body, if it is not longer than allowed.
@@ -99,11 +114,32 @@ async fn read(parts: &request::Parts, body: Body, max: u64) -> Result<Bytes, Fai
         return Err(Failure::BodyTooLarge { max });
     }
     let limit = usize::try_from(max).unwrap_or(usize::MAX);
-    match Limited::new(body, limit).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(Failure::BodyTooLarge { max }),
-        Err(_) => Err(Failure::BodyBroken),
+    let mut body = Limited::new(body, limit);
+    // Most bodies come in one piece, and that piece is passed on as it is.
+    let mut first = Bytes::new();
+    let mut whole = BytesMut::new();
+    loop {
+        let frame = tokio::time::timeout(SILENCE_MAX, body.frame()).await;
+        let data = match frame.map_err(|_| Failure::BodyBroken("fell silent"))? {
+            None => break,
+            Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+            Some(Err(error)) if error.is::<LengthLimitError>() => {
+                return Err(Failure::BodyTooLarge { max });
+            }
+            Some(Err(_)) => return Err(Failure::BodyBroken("ended")),
+        };
+        if first.is_empty() && whole.is_empty() {
+            first = data;
+        } else {
+            whole.extend_from_slice(&std::mem::take(&mut first));
+            whole.extend_from_slice(&data);
+        }
     }
+    Ok(if whole.is_empty() {
+        first
+    } else {
+        whole.freeze()
+    })
 }
 
 fn upstream_request(
@@ -133,13 +169,8 @@ fn with_query(address: &Uri, query: Option<&str>) -> Uri {
     Uri::from_parts(parts).unwrap_or_else(|_| address.clone())
 }
 
-fn respond(
-    answer: Answer,
-    route: Route<'_>,
-    waited: Duration,
-    slot: &mut Option<Exchange>,
-) -> Response {
-    let head = ours(answer.head, route, waited);
+fn respond(answer: Answer, name: &str, waited: Duration, slot: &mut Option<Exchange>) -> Response {
+    let head = ours(answer.head, name, waited);
     match answer.body {
         AnswerBody::Whole(body) => {
             if let Some(exchange) = slot {
@@ -157,11 +188,11 @@ fn respond(
 }
 
 /// The upstream's head as the client gets it.
-fn ours(mut head: response::Parts, route: Route<'_>, waited: Duration) -> response::Parts {
+fn ours(mut head: response::Parts, name: &str, waited: Duration) -> response::Parts {
     head.version = http::Version::default();
     head.extensions = http::Extensions::new();
     head.headers = client_headers(&head.headers);
-    if let Ok(name) = HeaderValue::from_str(&route.deployment.name) {
+    if let Ok(name) = HeaderValue::from_str(name) {
         head.headers.insert(MODEL, name);
     }
     head.headers.insert(ATTEMPTS, HeaderValue::from_static("1"));

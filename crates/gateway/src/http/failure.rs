@@ -10,16 +10,17 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
-use sluicegate_catalog::ErrorClass;
 use sluicegate_core::Refusal;
-use sluicegate_dialect::openai::{ErrorOut, RequestError, UpstreamError, error_body, error_event};
+use sluicegate_dialect::openai::{ErrorOut, RequestError, error_body, error_event};
+
+use super::upstream_failure::UpstreamFailure;
 
 use crate::driver::Refused;
 
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 /// Said where nobody knows better.
-const WAIT_UNKNOWN: Duration = Duration::from_secs(2);
+pub(super) const WAIT_UNKNOWN: Duration = Duration::from_secs(2);
 /// A client that would have to wait longer should not keep its user waiting.
 const WAIT_WORTHWHILE_MAX: Duration = Duration::from_secs(60);
 
@@ -42,8 +43,8 @@ pub(crate) enum Failure {
         /// The bound, in bytes.
         max: u64,
     },
-    /// The client stopped in the middle of its body.
-    BodyBroken,
+    /// The client did not finish its body: what it did instead.
+    BodyBroken(&'static str),
     /// No deployment answers for that model.
     UnknownModel(String),
     NoSuchPath {
@@ -62,53 +63,20 @@ pub(crate) enum Failure {
     ShuttingDown,
 }
 
-/// How an upstream failed.
-#[derive(Debug)]
-pub(crate) struct UpstreamFailure {
-    /// The deployment.
-    pub(crate) deployment: String,
-    pub(crate) kind: UpstreamFailureKind,
-}
-
-#[derive(Debug)]
-pub(crate) enum UpstreamFailureKind {
-    /// It answered with an error.
-    Error {
-        status: Option<StatusCode>,
-        error: UpstreamError,
-        /// How long it wants us to wait.
-        hint: Option<Duration>,
-    },
-    /// No connection came about: nothing was sent.
-    Connect(String),
-    /// The connection ended before the answer did.
-    Cut(String),
-    /// It was silent for too long.
-    Silent {
-        /// Waiting for what.
-        what: &'static str,
-        after: Duration,
-    },
-    /// It answered with something that is no answer.
-    Unreadable(&'static str),
-    /// A stream ended in good order but before its answer did.
-    Unfinished,
-}
-
 /// A failure in words, before it has a wire format.
-struct Described {
-    status: StatusCode,
-    code: &'static str,
-    kind: &'static str,
-    param: Option<&'static str>,
-    message: String,
+pub(super) struct Described {
+    pub(super) status: StatusCode,
+    pub(super) code: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) param: Option<&'static str>,
+    pub(super) message: String,
     /// For 429 and 503.
-    wait: Option<Duration>,
-    retry: Retry,
+    pub(super) wait: Option<Duration>,
+    pub(super) retry: Retry,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Retry {
+pub(super) enum Retry {
     /// The client may know best.
     Maybe,
     /// It cannot help.
@@ -168,7 +136,9 @@ impl Failure {
                     "the request body is larger than {max} bytes; send less, or raise server.body_max"
                 ))
             },
-            Self::BodyBroken => invalid("the request body ended before it was complete".to_owned()),
+            Self::BodyBroken(what) => {
+                invalid(format!("the request body {what} before it was complete"))
+            }
             Self::UnknownModel(model) => Described {
                 status: StatusCode::NOT_FOUND,
                 code: "model_not_found",
@@ -214,7 +184,7 @@ impl Described {
     }
 }
 
-fn invalid(message: String) -> Described {
+pub(super) fn invalid(message: String) -> Described {
     Described {
         status: StatusCode::BAD_REQUEST,
         code: "invalid_request",
@@ -274,121 +244,6 @@ fn describe_refused(refused: &Refused) -> Described {
             )
         },
     }
-}
-
-impl UpstreamFailure {
-    fn describe(&self) -> Described {
-        let name = &self.deployment;
-        let api = |status, code, message| Described {
-            status,
-            code,
-            kind: "api_error",
-            param: None,
-            message,
-            wait: (status == StatusCode::SERVICE_UNAVAILABLE).then_some(WAIT_UNKNOWN),
-            retry: Retry::Maybe,
-        };
-        match &self.kind {
-            UpstreamFailureKind::Error {
-                status,
-                error,
-                hint,
-            } => describe_error(name, *status, error, *hint),
-            UpstreamFailureKind::Connect(problem) => api(
-                StatusCode::BAD_GATEWAY,
-                "upstream_unavailable",
-                format!("{name} cannot be reached: {problem}; nothing was sent"),
-            ),
-            UpstreamFailureKind::Cut(problem) => api(
-                StatusCode::BAD_GATEWAY,
-                "upstream_error",
-                format!("{name} broke off: {problem}"),
-            ),
-            UpstreamFailureKind::Silent { what, after } => api(
-                StatusCode::GATEWAY_TIMEOUT,
-                "upstream_timeout",
-                format!(
-                    "{name} was silent for {:.1} s while {what} was awaited",
-                    after.as_secs_f64()
-                ),
-            ),
-            UpstreamFailureKind::Unreadable(what) => api(
-                StatusCode::BAD_GATEWAY,
-                "upstream_error",
-                format!("{name} answered with {what}"),
-            ),
-            UpstreamFailureKind::Unfinished => api(
-                StatusCode::BAD_GATEWAY,
-                "upstream_error",
-                format!("{name} ended its stream before the answer was finished"),
-            ),
-        }
-    }
-}
-
-fn describe_error(
-    name: &str,
-    status: Option<StatusCode>,
-    error: &UpstreamError,
-    hint: Option<Duration>,
-) -> Described {
-    let said = said_by(name, status, error);
-    let api = |status, code, retry| Described {
-        status,
-        code,
-        kind: "api_error",
-        param: None,
-        message: said.clone(),
-        wait: (status == StatusCode::SERVICE_UNAVAILABLE).then(|| hint.unwrap_or(WAIT_UNKNOWN)),
-        retry,
-    };
-    match error.class {
-        ErrorClass::Rate | ErrorClass::Ramp | ErrorClass::Daily => Described {
-            status: StatusCode::TOO_MANY_REQUESTS,
-            code: "overloaded",
-            kind: "rate_limit_error",
-            wait: Some(hint.unwrap_or(WAIT_UNKNOWN)),
-            ..api(StatusCode::TOO_MANY_REQUESTS, "overloaded", Retry::Maybe)
-        },
-        ErrorClass::TooLargeForLimit => Described {
-            code: "token_limit_exceeded",
-            ..invalid(said)
-        },
-        ErrorClass::Billing => api(StatusCode::BAD_GATEWAY, "upstream_billing", Retry::Useless),
-        ErrorClass::Auth => api(StatusCode::BAD_GATEWAY, "upstream_auth", Retry::Useless),
-        ErrorClass::Overload => api(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "upstream_unavailable",
-            Retry::Maybe,
-        ),
-        ErrorClass::Timeout => api(
-            StatusCode::GATEWAY_TIMEOUT,
-            "upstream_timeout",
-            Retry::Maybe,
-        ),
-        ErrorClass::Server => api(StatusCode::BAD_GATEWAY, "upstream_error", Retry::Maybe),
-        // Inside a stream; as an answer of its own it passes unchanged.
-        ErrorClass::Context | ErrorClass::Policy | ErrorClass::Invalid => {
-            Described { ..invalid(said) }
-        }
-    }
-}
-
-/// What the provider said, in one line.
-fn said_by(name: &str, status: Option<StatusCode>, error: &UpstreamError) -> String {
-    let status = status
-        .map(|status| format!(" with status {}", status.as_u16()))
-        .unwrap_or_default();
-    let code = [&error.code, &error.kind]
-        .into_iter()
-        .find(|name| !name.is_empty());
-    let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
-    let message = if error.message.is_empty() {
-        "no message"
-    } else {
-        &error.message
-    };
-    format!("{name} failed{status}{code}: {message}")
 }
 
 impl From<RequestError> for Failure {

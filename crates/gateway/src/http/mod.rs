@@ -5,6 +5,7 @@ mod failure;
 mod headers;
 mod models;
 mod operator;
+mod upstream_failure;
 mod wait;
 
 use std::sync::Arc;
@@ -15,8 +16,9 @@ use axum::middleware;
 use axum::response::Response;
 use axum::routing::{get, post};
 
-pub(crate) use failure::{Failure, UpstreamFailure, UpstreamFailureKind};
+pub(crate) use failure::Failure;
 pub(crate) use models::example_model;
+pub(crate) use upstream_failure::{UpstreamFailure, UpstreamFailureKind};
 
 use crate::gateway::Gateway;
 

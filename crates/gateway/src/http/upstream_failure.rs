@@ -1,0 +1,160 @@
+//! How an upstream failed, and what its failure is called towards the client.
+//!
+//! What the caller caused never comes here: it passes as the upstream said it. What the operator caused (a bad key, an empty account) is
+//! a 502 that no retry can help; the rest says what happened and, where somebody knows, when to come back.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use sluicegate_catalog::ErrorClass;
+use sluicegate_dialect::openai::UpstreamError;
+
+use super::failure::{Described, Retry, WAIT_UNKNOWN, invalid};
+
+/// How an upstream failed.
+#[derive(Debug)]
+pub(crate) struct UpstreamFailure {
+    /// The deployment.
+    pub(crate) deployment: String,
+    pub(crate) kind: UpstreamFailureKind,
+}
+
+#[derive(Debug)]
+pub(crate) enum UpstreamFailureKind {
+    /// It answered with an error.
+    Error {
+        status: Option<StatusCode>,
+        error: UpstreamError,
+        /// How long it wants us to wait.
+        hint: Option<Duration>,
+    },
+    /// No connection came about: nothing was sent.
+    Connect(String),
+    /// The connection ended before the answer did.
+    Cut(String),
+    /// It was silent for too long.
+    Silent {
+        /// Waiting for what.
+        what: &'static str,
+        after: Duration,
+    },
+    /// It answered with something that is no answer.
+    Unreadable(&'static str),
+    /// A stream ended in good order but before its answer did.
+    Unfinished,
+}
+
+impl UpstreamFailure {
+    pub(super) fn describe(&self) -> Described {
+        let name = &self.deployment;
+        let api = |status, code, message| Described {
+            status,
+            code,
+            kind: "api_error",
+            param: None,
+            message,
+            wait: (status == StatusCode::SERVICE_UNAVAILABLE).then_some(WAIT_UNKNOWN),
+            retry: Retry::Maybe,
+        };
+        match &self.kind {
+            UpstreamFailureKind::Error {
+                status,
+                error,
+                hint,
+            } => describe_error(name, *status, error, *hint),
+            UpstreamFailureKind::Connect(problem) => api(
+                StatusCode::BAD_GATEWAY,
+                "upstream_unavailable",
+                format!("{name} cannot be reached: {problem}; nothing was sent"),
+            ),
+            UpstreamFailureKind::Cut(problem) => api(
+                StatusCode::BAD_GATEWAY,
+                "upstream_error",
+                format!("{name} broke off: {problem}"),
+            ),
+            UpstreamFailureKind::Silent { what, after } => api(
+                StatusCode::GATEWAY_TIMEOUT,
+                "upstream_timeout",
+                format!(
+                    "{name} was silent for {:.1} s while {what} was awaited",
+                    after.as_secs_f64()
+                ),
+            ),
+            UpstreamFailureKind::Unreadable(what) => api(
+                StatusCode::BAD_GATEWAY,
+                "upstream_error",
+                format!("{name} answered with {what}"),
+            ),
+            UpstreamFailureKind::Unfinished => api(
+                StatusCode::BAD_GATEWAY,
+                "upstream_error",
+                format!("{name} ended its stream before the answer was finished"),
+            ),
+        }
+    }
+}
+
+fn describe_error(
+    name: &str,
+    status: Option<StatusCode>,
+    error: &UpstreamError,
+    hint: Option<Duration>,
+) -> Described {
+    let said = said_by(name, status, error);
+    let api = |status, code, retry| Described {
+        status,
+        code,
+        kind: "api_error",
+        param: None,
+        message: said.clone(),
+        wait: (status == StatusCode::SERVICE_UNAVAILABLE).then(|| hint.unwrap_or(WAIT_UNKNOWN)),
+        retry,
+    };
+    match error.class {
+        ErrorClass::Rate | ErrorClass::Ramp | ErrorClass::Daily => Described {
+            status: StatusCode::TOO_MANY_REQUESTS,
+            code: "overloaded",
+            kind: "rate_limit_error",
+            wait: Some(hint.unwrap_or(WAIT_UNKNOWN)),
+            ..api(StatusCode::TOO_MANY_REQUESTS, "overloaded", Retry::Maybe)
+        },
+        ErrorClass::TooLargeForLimit => Described {
+            code: "token_limit_exceeded",
+            ..invalid(said)
+        },
+        ErrorClass::Billing => api(StatusCode::BAD_GATEWAY, "upstream_billing", Retry::Useless),
+        ErrorClass::Auth => api(StatusCode::BAD_GATEWAY, "upstream_auth", Retry::Useless),
+        ErrorClass::Overload => api(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "upstream_unavailable",
+            Retry::Maybe,
+        ),
+        ErrorClass::Timeout => api(
+            StatusCode::GATEWAY_TIMEOUT,
+            "upstream_timeout",
+            Retry::Maybe,
+        ),
+        ErrorClass::Server => api(StatusCode::BAD_GATEWAY, "upstream_error", Retry::Maybe),
+        // Inside a stream; as an answer of its own it passes unchanged.
+        ErrorClass::Context | ErrorClass::Policy | ErrorClass::Invalid => {
+            Described { ..invalid(said) }
+        }
+    }
+}
+
+/// What the provider said, in one line.
+fn said_by(name: &str, status: Option<StatusCode>, error: &UpstreamError) -> String {
+    let status = status
+        .map(|status| format!(" with status {}", status.as_u16()))
+        .unwrap_or_default();
+    let code = [&error.code, &error.kind]
+        .into_iter()
+        .find(|name| !name.is_empty());
+    let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
+    let message = if error.message.is_empty() {
+        "no message"
+    } else {
+        &error.message
+    };
+    format!("{name} failed{status}{code}: {message}")
+}
