@@ -69,7 +69,9 @@ pub struct Server {
     pub admin_listen: SocketAddr,
     /// The largest request body, in bytes.
     pub body_max: u64,
-    /// How long a client may take to send the head of a request.
+    /// How long a client may take to send the head of a request. HTTP/1.1 counts from the end of the answer before, so this
+    /// is also how long a connection rests between two requests: shorter than a client's own pool would trust it, requests
+    /// would be lost to the race.
     pub header_timeout: Duration,
     /// How long a stopping gateway waits for what is under way.
     pub drain: Duration,

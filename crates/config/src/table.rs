@@ -86,8 +86,8 @@ static SERVER: Object = Object {
         Field::defaulted(
             "header_timeout",
             between(MILLI, HOUR),
-            "10s",
-            "How long a client may take to send the head of a request.",
+            "75s",
+            "How long a client may take to send the head of a request, and how long its connection may rest between two.",
         ),
         Field::defaulted(
             "drain",

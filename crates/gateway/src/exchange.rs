@@ -120,6 +120,7 @@ impl Drop for Exchange {
         let Deployment { provider, model } = self.route.clone();
         let millis = self.clock.mono().saturating_since(self.arrived).as_millis();
         tracing::debug!(
+            id = %self.id,
             provider,
             model,
             status = self.status,
