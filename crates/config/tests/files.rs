@@ -101,7 +101,7 @@ fn a_minimal_file_takes_every_default() {
     assert_eq!(server.listen.to_string(), "127.0.0.1:8080");
     assert!(server.is_loopback() && server.admin_is_shared());
     assert_eq!(server.body_max, 33_554_432);
-    assert_eq!(server.header_timeout, seconds(10));
+    assert_eq!(server.header_timeout, seconds(75));
     assert_eq!(server.drain, seconds(30));
     let account = &policy.accounts[0];
     assert_eq!(account.api_keys.len(), 1);
