@@ -2,6 +2,7 @@
 
 #![allow(clippy::panic, reason = "a helper of a test fails by panicking")]
 
+mod clock_jumps;
 mod jobs;
 mod overload;
 mod traces;
