@@ -14,6 +14,14 @@ pub enum Rule {
         /// What it holds.
         amount: u64,
     },
+    /// A bucket of `amount` that is full at first and refills evenly, an empty one in `per`
+    /// nanoseconds.
+    Bucket {
+        /// The time in which it fills, in nanoseconds.
+        per: u64,
+        /// What it holds.
+        amount: u64,
+    },
     /// No interval of `per` nanoseconds, its end not included, holds more than `amount`, wherever
     /// it begins.
     Anywhere {
@@ -52,7 +60,7 @@ impl<const RULES: usize> Books<RULES> {
     /// at which something that started is a whole length old: between two of them nothing changes.
     pub fn earliest(&self, from: u64, sizes: [u64; RULES]) -> Option<u64> {
         let mut instants = vec![from];
-        for rule in self.rules {
+        for (index, rule) in self.rules.into_iter().enumerate() {
             match rule {
                 // What was started by now counts in no window but those up to its own.
                 Rule::Aligned { per, .. } => {
@@ -68,6 +76,13 @@ impl<const RULES: usize> Books<RULES> {
                 Rule::Anywhere { per, .. } => {
                     instants.extend(self.starts.iter().map(|start| start.0 + per));
                 }
+                Rule::Bucket { per, .. } => {
+                    let last = self.starts.iter().map(|start| start.0).max();
+                    let first = last.unwrap_or(from).max(from);
+                    instants.push(first_at_which(first..first + per, |at| {
+                        self.rule_holds(index, at, sizes)
+                    }));
+                }
             }
         }
         instants.sort_unstable();
@@ -78,21 +93,53 @@ impl<const RULES: usize> Books<RULES> {
     }
 
     fn holds(&self, at: u64, sizes: [u64; RULES]) -> bool {
-        (0..RULES).all(|rule| {
-            let (amount, counts): (u64, Box<dyn Fn(u64) -> bool>) = match self.rules[rule] {
-                Rule::Aligned { per, amount } => {
-                    (amount, Box::new(move |start| start / per == at / per))
-                }
-                Rule::Anywhere { per, amount } => (
-                    amount,
-                    Box::new(move |start| start <= at && at - start < per),
-                ),
-            };
-            let counted = self.starts.iter().filter(|(start, _)| counts(*start));
-            let before: u64 = counted.map(|(_, sizes)| sizes[rule]).sum();
-            before + sizes[rule] <= amount
-        })
+        (0..RULES).all(|rule| self.rule_holds(rule, at, sizes))
     }
+
+    fn rule_holds(&self, rule: usize, at: u64, sizes: [u64; RULES]) -> bool {
+        let starts = || {
+            self.starts
+                .iter()
+                .map(|(start, sizes)| (*start, sizes[rule]))
+        };
+        let size = sizes[rule];
+        match self.rules[rule] {
+            Rule::Aligned { per, amount } => {
+                let inside = starts().filter(|(start, _)| start / per == at / per);
+                inside.map(|(_, size)| size).sum::<u64>() + size <= amount
+            }
+            Rule::Anywhere { per, amount } => {
+                let inside = starts().filter(|(start, _)| *start <= at && at - start < per);
+                inside.map(|(_, size)| size).sum::<u64>() + size <= amount
+            }
+            Rule::Bucket { per, amount } => {
+                // In tokens times `per`, of which `amount` drain away in a nanosecond.
+                let (per, amount) = (u128::from(per), u128::from(amount));
+                let (mut used, mut seen) = (0_u128, 0);
+                for (start, size) in starts().chain([(at, size)]) {
+                    let drained = u128::from(start.saturating_sub(seen)) * amount;
+                    used = used.saturating_sub(drained) + u128::from(size) * per;
+                    seen = start;
+                }
+                used <= amount * per
+            }
+        }
+    }
+}
+
+/// The first of `instants` at which `holds`, which stays true from then on; their end, where it is
+/// true at none.
+fn first_at_which(instants: std::ops::Range<u64>, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (instants.start, instants.end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
 }
 
 #[cfg(test)]
@@ -116,5 +163,21 @@ mod tests {
         assert_eq!(books.earliest(52 * S, [30, 2]), Some(52 * S));
         assert_eq!(books.earliest(50 * S + 8, [1, 2]), Some(51 * S + 7));
         assert_eq!(books.earliest(52 * S, [101, 1]), None);
+    }
+
+    #[test]
+    fn a_bucket_holds_enough_after_what_is_missing_has_dripped_in() {
+        let rule = Rule::Bucket {
+            per: 60 * S,
+            amount: 60,
+        };
+        let mut books = Books::new([rule]);
+        books.started(10 * S, [60]);
+        assert_eq!(books.earliest(10 * S, [7]), Some(17 * S));
+        books.started(17 * S, [7]);
+        assert_eq!(books.earliest(40 * S, [1]), Some(40 * S));
+        // However long it drips, it never holds more than sixty.
+        assert_eq!(books.earliest(500 * S, [60]), Some(500 * S));
+        assert_eq!(books.earliest(500 * S, [61]), None);
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::panic, reason = "a helper of a test fails by panicking")]
 
 mod clock_jumps;
+mod earliest;
 mod jobs;
 mod overload;
 mod traces;
