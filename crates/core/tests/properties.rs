@@ -206,7 +206,11 @@ fn a_refusal_changes_nothing() {
 #[test]
 fn a_wall_clock_that_jumps_breaks_nothing() {
     let jumps = prop::collection::vec((-7_200_i64..7_200, 0_u64..90), 1..20);
-    proptest!(ProptestConfig::with_cases(256), |((kind, amount, quantum, steps) in run(), jumps in jumps)| {
+    proptest!(ProptestConfig::with_cases(256), |((kind, amount, quantum, mut steps) in run(), jumps in jumps)| {
+        if kind == Kind::Bucket {
+            // What a bucket gets back it may give out at once, however old the charge.
+            steps.retain(|step| !matches!(step, Step::Settle { .. }));
+        }
         let mut world = World::new(kind, amount, quantum);
         for (step, (jump, wait)) in steps.iter().zip(jumps.iter().cycle()) {
             world.offset = world.offset.saturating_add_signed(jump * 1_000_000_000).max(EPOCH / 2);

@@ -1,15 +1,17 @@
 //! No interval of a given length, wherever it starts, may hold more than the amount.
 //!
-//! Charges stand in slots in the order of time and leave when the last of their slot is a whole length old. Slots are a
-//! 512th of the length wide, which bounds the memory and costs at most that share of the amount. A ring of fixed buckets with
-//! proportional weighting, the usual choice, admits up to twice the amount around an edge.
+//! Charges stand in slots in the order of time and leave when the last of their slot is a whole
+//! length old. As long as few of them matter, each instant has a slot of its own and a start is
+//! exact. Of many, those within a 512th of the length share one, which bounds the memory and costs
+//! at most that share of the amount. A ring of fixed buckets with proportional weighting, the usual
+//! choice, admits up to twice the amount around an edge.
 
 use alloc::collections::VecDeque;
 
 use super::{Ceiling, Earliest};
 use crate::{Now, Timestamp};
 
-/// Slots in one length.
+/// From that many slots on, what is closer than that share of the length stands in one.
 const SLOTS: u64 = 512;
 
 #[derive(Clone, Debug)]
@@ -62,9 +64,12 @@ impl Sliding {
             return;
         }
         self.used = self.used.saturating_add(charge);
-        let width = self.hold / SLOTS;
+        let width = match self.slots.len() as u64 {
+            0..SLOTS => 0,
+            _ => self.hold / SLOTS,
+        };
         match self.slots.back_mut() {
-            Some(slot) if now.mono <= slot.first.plus_nanos(width) => {
+            Some(slot) if now.mono <= slot.last.max(slot.first.plus_nanos(width)) => {
                 slot.last = slot.last.max(now.mono);
                 slot.amount = slot.amount.saturating_add(charge);
             }
@@ -170,6 +175,19 @@ mod tests {
     }
 
     #[test]
+    fn few_charges_leave_each_at_its_own_instant_however_close_they_are() {
+        let mut window = Sliding::begin(SECOND, 0, 0, at_millis(0));
+        let nanos = |nanos| Now::new(Timestamp::from_nanos(nanos), crate::WallTime::default());
+        window.charge(3, nanos(0));
+        window.charge(2, nanos(1));
+        let start = Timestamp::from_nanos(SECOND);
+        assert_eq!(window.earliest(FIVE, 3, nanos(2)), Earliest::At(start));
+        window.charge(3, nanos(SECOND));
+        let start = Timestamp::from_nanos(SECOND + 1);
+        assert_eq!(window.earliest(FIVE, 1, nanos(SECOND)), Earliest::At(start));
+    }
+
+    #[test]
     fn memory_is_bounded_and_costs_at_most_a_slot() {
         let many = Ceiling {
             usable: 1_000_000,
@@ -180,7 +198,7 @@ mod tests {
             let now = Timestamp::from_nanos(micros * 1_000);
             window.charge(1, Now::new(now, crate::WallTime::default()));
         }
-        assert!(window.slots.len() <= 513, "{} slots", window.slots.len());
+        assert!(window.slots.len() <= 1_025, "{} slots", window.slots.len());
         let Earliest::At(start) = window.earliest(many, 1, at_millis(999)) else {
             panic!("a sliding window always frees itself");
         };

@@ -1,0 +1,70 @@
+//! The gateway's limits for a provider whose settings are known: what a configuration would say.
+//!
+//! Only the words are translated here, no amount is computed: how the core counts and how the
+//! provider's model counts stay two separate things.
+
+use std::time::Duration;
+
+use sluicegate_core::{
+    Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
+};
+use sluicegate_fake::Period;
+use sluicegate_fake::model::{self, FailedCount, Settings};
+
+/// A core limit for each limit of `settings`, used to the full and believed to be unused.
+///
+/// A provider's fixed window that does not begin at multiples of its length is mirrored as a
+/// sliding one, since the core finds edges on the calendar only. Limits that count models or keys
+/// apart are mirrored as one: the world has one model and one key. `arrival_spread` is the longest
+/// time that a call is on its way.
+pub fn limits(settings: &Settings, arrival_spread: Duration) -> Vec<Limit> {
+    let failures = match settings.failed_count {
+        FailedCount::Kept => Failures::Count,
+        FailedCount::Returned => Failures::Return,
+    };
+    let limit = |name: String, meter, amount, window, quantum: Option<Period>| Limit {
+        name: name.into(),
+        meter,
+        amount,
+        window,
+        quantum: quantum.map(length),
+        headroom: BasisPoints::WHOLE,
+        start: Start::Full,
+        mode: Mode::Enforce,
+        settlement: Settlement::Keep,
+        failures,
+        arrival_spread,
+        authority: Authority::Local,
+    };
+    let in_flight = settings.concurrent.map(|amount| {
+        let name = Meter::Concurrent.name().to_owned();
+        limit(name, Meter::Concurrent, amount, Window::Concurrent, None)
+    });
+    settings
+        .limits()
+        .iter()
+        .enumerate()
+        .map(|(index, mirrored)| {
+            let meter = match mirrored.meter {
+                model::Meter::Requests => Meter::Requests,
+                model::Meter::Tokens => Meter::Tokens,
+            };
+            let per = length(mirrored.per);
+            let window = match (mirrored.window, mirrored.phase) {
+                (model::Window::Fixed, None) => Window::Fixed { per },
+                (model::Window::Fixed, Some(_)) | (model::Window::Sliding, _) => {
+                    Window::Sliding { per }
+                }
+                (model::Window::Bucket, _) => Window::Bucket { per },
+            };
+            let quantum = mirrored.quantum.map(|quantum| quantum.per);
+            let name = format!("{index} {meter}/{}", mirrored.per);
+            limit(name, meter, mirrored.amount, window, quantum)
+        })
+        .chain(in_flight)
+        .collect()
+}
+
+fn length(period: Period) -> Duration {
+    Duration::from_nanos(period.as_nanos())
+}

@@ -1,0 +1,64 @@
+//! What came of a world: every call as it went, and the trace.
+
+use sluicegate_core::{Amounts, Refusal, Timestamp};
+
+use crate::trace::Trace;
+
+/// One call as it went.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// Its place in the order in which calls came to the gateway.
+    pub index: usize,
+    /// Its job, counted from zero.
+    pub job: usize,
+    /// Its turn in the job, counted from zero.
+    pub turn: usize,
+    /// How often it was sent and rejected before.
+    pub resends: u32,
+    /// What the gateway expected it to be charged.
+    pub demand: Amounts,
+    /// When it came.
+    pub came: Timestamp,
+    /// The start that the core promised, where it had to wait and one was named.
+    pub promised: Option<Timestamp>,
+    /// When the core let it start.
+    pub started: Option<Timestamp>,
+    /// When the provider took it, in nanoseconds of the provider's clock, and the tokens it
+    /// charged.
+    pub accepted: Option<(u64, u64)>,
+    /// When its answer ended.
+    pub answered: Option<Timestamp>,
+    /// Whether the core refused it; then nothing else happened to it.
+    pub refused: Option<Refusal>,
+    /// The provider's limit that answered 429.
+    pub rejected_by: Option<String>,
+}
+
+/// What came of a world.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// Every call, in the order in which they came to the gateway; a call that is sent again after
+    /// a 429 is another one.
+    pub calls: Vec<Call>,
+    /// Calls that the jobs would have made if every call had been answered.
+    pub calls_wanted: usize,
+    /// Everything that happened, in order.
+    pub trace: Trace,
+}
+
+/// Why a world did not end well.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Stall {
+    /// The core asks to be called and then does nothing, again and again.
+    #[error("at {at} the core wants to be called for ever and does nothing")]
+    Spinning {
+        /// The instant.
+        at: Timestamp,
+    },
+    /// Nothing will happen any more, but calls wait for their start.
+    #[error("{waiting} calls wait and nothing will ever start them")]
+    Waiting {
+        /// How many.
+        waiting: usize,
+    },
+}

@@ -1,0 +1,140 @@
+//! The provider at the other end of a network: the fake's model, the way to it, the time of
+//! answers.
+//!
+//! What is drawn (each call's time on the way, each answer's length of time) comes from sequences
+//! of their own. Answers travel back in no time; what a network adds there is part of the answer's
+//! duration.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use sluicegate_fake::model::{Call, Model, Outcome, Settings, Ticket, Verdict};
+
+use crate::random::{Purpose, Random};
+use crate::workload::Turn;
+
+/// How long a call is on its way to the provider. Even between the two; calls may overtake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Transit {
+    /// At least, in milliseconds.
+    pub min_ms: u64,
+    /// At most, in milliseconds.
+    pub max_ms: u64,
+}
+
+/// How long an answer takes, from the arrival of its call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Answering {
+    /// Until it begins, in milliseconds.
+    pub head_ms: u64,
+    /// For each token of it, in milliseconds.
+    pub ms_per_token: u64,
+    /// And up to so many milliseconds more, drawn to the nanosecond.
+    pub jitter_ms: u64,
+}
+
+impl Default for Answering {
+    /// Half a second, then a hundred tokens a second.
+    fn default() -> Self {
+        Self {
+            head_ms: 500,
+            ms_per_token: 10,
+            jitter_ms: 0,
+        }
+    }
+}
+
+/// The provider and the way to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Upstream {
+    model: Model,
+    transit: Transit,
+    answering: Answering,
+    transits: Random,
+    answers: Random,
+}
+
+/// What a call met on arrival.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Arrival {
+    /// It is served; the answer ends after `takes`.
+    Accepted {
+        ticket: Ticket,
+        charged: u64,
+        takes: Duration,
+    },
+    /// A 429 of `limit`, which says to wait so long where it can tell.
+    Rejected {
+        limit: String,
+        wait: Option<Duration>,
+    },
+}
+
+impl Upstream {
+    pub(crate) fn new(
+        settings: Settings,
+        transit: Transit,
+        answering: Answering,
+        seed: u64,
+    ) -> Self {
+        Self {
+            model: Model::new(settings),
+            transit,
+            answering,
+            transits: Random::new(seed, Purpose::Transit),
+            answers: Random::new(seed, Purpose::Answer),
+        }
+    }
+
+    /// How long the next call will be on its way.
+    pub(crate) fn draw_transit(&mut self) -> Duration {
+        let Transit { min_ms, max_ms } = self.transit;
+        let (shortest, longest) = (nanos(min_ms), nanos(max_ms));
+        Duration::from_nanos(self.transits.between(shortest, longest))
+    }
+
+    /// A call for `turn` arrives at `unix_nanos` of the provider's clock. Calls arrive in the order
+    /// of time.
+    pub(crate) fn arrive(&mut self, unix_nanos: u64, turn: &Turn) -> Arrival {
+        let call = Call {
+            model: "model",
+            key: "key",
+            prompt_bytes: turn.prompt_tokens.saturating_mul(4),
+            output_max: Some(turn.output_max),
+            ..Call::default()
+        };
+        match self.model.arrive(unix_nanos, &call) {
+            Verdict::Accepted(accepted) => Arrival::Accepted {
+                ticket: accepted.ticket,
+                charged: accepted.charge.tokens,
+                takes: self.draw_answer(turn),
+            },
+            Verdict::Rejected(rejected) => Arrival::Rejected {
+                limit: rejected.limit,
+                wait: rejected.wait.map(Duration::from_nanos),
+            },
+        }
+    }
+
+    /// An answer has ended.
+    pub(crate) fn finish(&mut self, ticket: Ticket) {
+        self.model.finish(ticket, Outcome::Served);
+    }
+
+    fn draw_answer(&mut self, turn: &Turn) -> Duration {
+        let Answering {
+            head_ms,
+            ms_per_token,
+            jitter_ms,
+        } = self.answering;
+        let even = head_ms.saturating_add(ms_per_token.saturating_mul(turn.answer_tokens));
+        let jitter = self.answers.between(0, nanos(jitter_ms));
+        Duration::from_millis(even) + Duration::from_nanos(jitter)
+    }
+}
+
+fn nanos(millis: u64) -> u64 {
+    millis.saturating_mul(1_000_000)
+}
