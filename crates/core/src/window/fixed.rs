@@ -44,9 +44,8 @@ impl Fixed {
 
     pub(crate) fn earliest(&self, ceiling: Ceiling, charge: u64, now: Now) -> Earliest {
         let window = self.at(now);
-        let near_edge = window.is_near_edge(now.mono);
-        if ceiling.fits(window.used, charge) && (!near_edge || ceiling.fits(window.carried, charge))
-        {
+        // What is carried over the edge is part of what is used here, so here alone decides.
+        if ceiling.fits(window.used, charge) {
             return Earliest::At(now.mono);
         }
         if ceiling.fits(window.carried, charge) {
@@ -83,6 +82,7 @@ impl Fixed {
     pub(crate) fn set_used(&mut self, used: u64, now: Now) {
         *self = self.at(now);
         self.used = used;
+        self.carried = self.carried.min(used);
     }
 
     /// The window as it stands at `now`.
