@@ -174,13 +174,15 @@ impl Running {
                 let _ = listener.await;
             }
         });
-        tokio::select! {
-            () = &mut served => {}
-            () = tokio::time::sleep(drain) => {}
-            () = hurry => {}
-        }
+        let drained = tokio::select! {
+            () = &mut served => true,
+            () = tokio::time::sleep(drain) => false,
+            () = hurry => false,
+        };
         self.gateway.enter(Phase::Halting);
-        served.await;
+        if !drained {
+            served.await;
+        }
         self.driver.abort();
     }
 

@@ -92,7 +92,9 @@ impl Failure {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(wait) = described.wait {
-            let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
+            // Rounded up: who comes back after exactly that long must not be too early.
+            let millis = wait.as_nanos().div_ceil(1_000_000);
+            let millis = u64::try_from(millis).unwrap_or(u64::MAX).max(1);
             headers.insert(RETRY_AFTER, HeaderValue::from(millis.div_ceil(1_000)));
             headers.insert(RETRY_AFTER_MS, HeaderValue::from(millis));
         }
