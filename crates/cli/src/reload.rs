@@ -50,14 +50,15 @@ pub(crate) fn watch(path: &Path) -> anyhow::Result<Changes> {
     })
 }
 
-/// Reloads the policy whenever the file says something else, until dropped.
+/// Reloads the policy whenever the file says something else than `in_force`, until dropped.
 pub(crate) async fn follow(
     running: &Running,
     path: &Path,
-    mut changes: Changes,
+    changes: &mut Changes,
+    in_force: Policy,
     overridden: impl Fn(Policy) -> Policy,
 ) {
-    let mut before = file::read(path).ok().map(&overridden);
+    let mut before = Some(in_force);
     while changes.happened.recv().await.is_some() {
         while tokio::time::timeout(QUIET, changes.happened.recv())
             .await

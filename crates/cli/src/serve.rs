@@ -41,7 +41,7 @@ pub(crate) struct Serve {
 /// Where answers come from.
 #[derive(Debug)]
 enum Source {
-    File(PathBuf),
+    File(PathBuf, reload::Changes),
     Environment,
     Fake(JoinHandle<()>),
 }
@@ -57,22 +57,22 @@ impl Serve {
 
     async fn serve(self) -> anyhow::Result<()> {
         let termination = signals::termination()?;
-        let (policy, source) = self.policy().await?;
+        let (policy, mut source) = self.policy().await?;
+        let policy = self.overridden(policy);
         let exposure = if self.insecure {
             Exposure::Insecure
         } else {
             Exposure::LoopbackOnly
         };
-        let running = Running::start(self.overridden(policy), exposure)
+        let running = Running::start(policy.clone(), exposure)
             .await
             .map_err(start_error)?;
         greet(&running, &source);
-        match &source {
-            Source::File(path) => {
-                let changes = reload::watch(path)?;
+        match &mut source {
+            Source::File(path, changes) => {
                 tokio::select! {
                     () = termination => {}
-                    () = reload::follow(&running, path, changes, |policy| self.overridden(policy)) => {}
+                    () = reload::follow(&running, path, changes, policy, |policy| self.overridden(policy)) => {}
                 }
             }
             Source::Environment | Source::Fake(_) => termination.await,
@@ -88,7 +88,9 @@ impl Serve {
 
     async fn policy(&self) -> anyhow::Result<(Policy, Source)> {
         if let Some(path) = &self.config {
-            return Ok((file::read(path)?, Source::File(path.clone())));
+            // Watched before it is read, so that no edit falls between the two.
+            let changes = reload::watch(path)?;
+            return Ok((file::read(path)?, Source::File(path.clone(), changes)));
         }
         if let Some(policy) = Policy::from_env(&file::variable) {
             return Ok((policy, Source::Environment));
@@ -134,7 +136,7 @@ fn greet(running: &Running, source: &Source) {
         println!("metrics are on http://{}/metrics", running.admin_address());
     }
     let model = match source {
-        Source::File(path) => {
+        Source::File(path, _) => {
             println!(
                 "configuration: {} (reloaded when it changes)",
                 path.display()
