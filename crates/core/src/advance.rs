@@ -1,7 +1,8 @@
 //! What a core does when it is looked at: reservations expire, tickets start or are refused, grants are asked for.
 //!
 //! Who came first starts first among all that share a limit. A ticket that must wait holds back everything behind it that
-//! would be charged on one of its limits, so that a start that was promised is not moved by somebody who came later.
+//! would be charged on one of its limits, so that a start that was promised is not moved by somebody who came later. Only a
+//! ticket that waits for a slot has no promised start: it holds back those that want the same slots and nobody else.
 
 use alloc::vec::Vec;
 
@@ -17,7 +18,10 @@ impl Core {
     pub(crate) fn advance(&mut self, now: Now) {
         self.expire_reservations(now);
         self.start_tickets(now);
-        self.refuse_late(now);
+        while self.refuse_late(now) {
+            // Whoever is gone held back others.
+            self.start_tickets(now);
+        }
     }
 
     fn expire_reservations(&mut self, now: Now) {
@@ -29,13 +33,15 @@ impl Core {
         }
     }
 
-    fn refuse_late(&mut self, now: Now) {
+    /// False when nobody was late.
+    fn refuse_late(&mut self, now: Now) -> bool {
+        let mut refused = false;
         while self.events.len() < EVENTS_MAX
             && let Some((deadline, ticket)) = self.line.first_deadline()
             && deadline < now.mono
         {
             let Some(late) = self.line.ticket(ticket).copied() else {
-                return;
+                break;
             };
             let limits = &self.policy.targets()[late.target.index()].limits;
             let (limit, start) = match self.ledger.fit(limits, late.demand, now) {
@@ -45,7 +51,9 @@ impl Core {
             };
             self.refuse(ticket, Refusal::Deadline { limit, start });
             self.forget_forecast(late.target);
+            refused = true;
         }
+        refused
     }
 
     fn start_tickets(&mut self, now: Now) {
@@ -77,8 +85,14 @@ impl Core {
                 });
                 continue;
             }
-            if let Fit::At(start, _) = fit {
-                self.wake_at(start);
+            match fit {
+                Fit::At(start, _) => self.wake_at(start),
+                // Nobody knows when it starts, so nothing but the slot itself is kept for it.
+                Fit::OnRelease(limit) => {
+                    self.held_back.push(limit);
+                    continue;
+                }
+                Fit::Now => {}
             }
             self.held_back
                 .extend_from_slice(&self.policy.targets()[ticket.target.index()].limits);

@@ -38,25 +38,27 @@ impl Counter {
         }
     }
 
-    /// The same count under an edited limit; afresh where the edit changed how it is counted.
-    pub(crate) fn retuned(&self, limit: &Limit, now: Now) -> Self {
-        let mut counter = Self::begin(limit, now);
-        counter.held = self.held;
+    /// The same count under an edited limit; `None` where the edit changed how it is counted.
+    pub(crate) fn retuned(&self, limit: &Limit, now: Now) -> Option<Self> {
         let same = self.limit.meter == limit.meter
             && self.limit.window == limit.window
             && self.limit.authority == limit.authority;
-        if same {
-            counter.count = self.count.clone();
-            counter.count.retune(counter.ceiling, now);
-            counter.unknown = self.unknown;
-            counter.charged_total = self.charged_total;
-            if let (Some(new), Some(old)) = (&mut counter.quantum, &self.quantum)
-                && self.limit.quantum == limit.quantum
-            {
-                new.count = old.count.clone();
-            }
+        if !same {
+            return None;
         }
-        counter
+        let mut counter = Self::begin(limit, now);
+        counter.count = self.count.clone();
+        counter.count.retune(counter.ceiling, now);
+        counter.limit.start = self.limit.start;
+        counter.unknown = self.unknown;
+        counter.charged_total = self.charged_total;
+        counter.held = self.held;
+        if let (Some(new), Some(old)) = (&mut counter.quantum, &self.quantum)
+            && self.limit.quantum == limit.quantum
+        {
+            new.count = old.count.clone();
+        }
+        Some(counter)
     }
 
     /// Whether no wait will ever make room for `charge`.
@@ -108,20 +110,36 @@ impl Counter {
         }
     }
 
-    /// Corrects the count by what the provider said in its answer to a request after which `charged_since` was charged here
-    /// (`None`: unknown, all that we know of may be missing from its count).
+    /// Takes back a charge that certainly reached nobody: what it told of the limit is unknown again.
+    pub(crate) fn void(&mut self, amount: u64, charged_at: Timestamp, now: Now) {
+        self.give_back(amount, charged_at, now);
+        let only_one = self.charged_total == amount;
+        if self.limit.start == Start::Empty && only_one {
+            self.unknown = true;
+            self.charged_total = 0;
+        }
+    }
+
+    /// Corrects the count by what the provider said in its answer to a request after which `charged_since` was charged here.
     ///
     /// A provider that reports more used than we counted serves somebody else too: we follow it up. It may report less only
-    /// because our later requests have not arrived, so its word brings the count down only where we knew nothing.
+    /// because our later requests have not arrived, so its word brings the count down only where we knew nothing. A ceiling
+    /// below the configured one is a temporary cut: it holds until a later signal tells otherwise.
     pub(crate) fn observe(&mut self, signal: &Signal, charged_since: u64, now: Now) {
+        let amount = self.limit.amount.get();
+        let whole = signal.limit.unwrap_or(amount).min(amount);
+        let usable = self.limit.headroom.of(whole).max(1);
+        if signal.limit.is_some() && usable != self.ceiling.usable {
+            self.ceiling.usable = usable;
+            self.count.retune(self.ceiling, now);
+        }
         let Some(remaining) = signal.remaining else {
             return;
         };
-        let whole = signal.limit.unwrap_or(self.limit.amount.get());
         // The provider's remainder of its limit, as a use of ours.
         let used_there = whole.saturating_sub(remaining);
         let used = self.count.used(now);
-        if self.limit.start == Start::Empty && self.told_by(signal) {
+        if self.limit.start == Start::Empty {
             self.limit.start = Start::Full;
             self.unknown = false;
             self.count
@@ -131,21 +149,20 @@ impl Counter {
         }
     }
 
-    /// Whether `signal` speaks of this very limit.
-    pub(crate) fn told_by(&self, signal: &Signal) -> bool {
-        let same_length = match (signal.per, self.limit.window.per()) {
-            (Some(said), Some(per)) => {
-                let (said, per) = (duration_nanos(said), duration_nanos(per));
-                said.abs_diff(per) <= per / 10
-            }
-            (None, Some(_)) => true,
-            (_, None) => false,
+    /// Whether `signal` may speak of this limit. Without a length it may speak of one of another length, whose ceiling is
+    /// another; with it, a lower ceiling is this one's, cut.
+    pub(crate) fn may_be_told_by(&self, signal: &Signal) -> bool {
+        let Some(per) = self.limit.window.per().map(duration_nanos) else {
+            return false;
         };
-        self.limit.meter == signal.meter
-            && same_length
-            && signal
-                .limit
-                .is_none_or(|limit| limit == self.limit.amount.get())
+        let amount = self.limit.amount.get();
+        let fits = match signal.per.map(duration_nanos) {
+            Some(said) => {
+                said.abs_diff(per) <= per / 10 && signal.limit.is_none_or(|limit| limit <= amount)
+            }
+            None => signal.limit.is_none_or(|limit| limit == amount),
+        };
+        self.limit.meter == signal.meter && fits
     }
 
     pub(crate) fn used(&self, now: Now) -> u64 {

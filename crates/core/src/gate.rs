@@ -8,15 +8,15 @@ use alloc::vec::Vec;
 
 use crate::decision::{Decision, Event, Grant, Refusal, Submission};
 use crate::forecast::{Forecast, Placed};
-use crate::group::{self, Group};
+use crate::group::Groups;
 use crate::ledger::{Fit, Ledger};
 use crate::line::{Asked, Line, Ticket, TicketId};
 use crate::{
     Amounts, LimitId, Now, Outcome, Policy, ReservationId, Resolution, Signal, TargetId, Timestamp,
 };
 
-/// Events that may wait to be fetched before the core stops deciding. It goes on when they were fetched and asks for it with
-/// a timeout that is due.
+/// Events that may wait to be fetched before the core stops starting tickets. It goes on when they were fetched and asks for
+/// that with a timeout that is due.
 pub const EVENTS_MAX: usize = 256;
 
 /// Limits, reservations and a waiting line, driven by events and the time.
@@ -62,8 +62,7 @@ pub const EVENTS_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub struct Core {
     pub(crate) policy: Policy,
-    groups: Vec<Group>,
-    group_of: Vec<usize>,
+    groups: Groups,
     pub(crate) ledger: Ledger,
     pub(crate) line: Line,
     forecasts: Vec<Option<Forecast>>,
@@ -88,16 +87,15 @@ pub struct LimitState {
 impl Core {
     /// A core that holds to `policy` from `now` on.
     pub fn new(policy: Policy, now: Now) -> Self {
-        let (groups, group_of) = group::groups(&policy);
+        let groups = Groups::of(&policy);
         Self {
             ledger: Ledger::new(policy.limits(), policy.reservation_ttl(), now),
             line: Line::new(policy.targets().len()),
-            forecasts: alloc::vec![None; groups.len()],
+            forecasts: alloc::vec![None; groups.all.len()],
             events: VecDeque::new(),
             wake: None,
             held_back: Vec::new(),
             groups,
-            group_of,
             policy,
         }
     }
@@ -119,7 +117,7 @@ impl Core {
         let asks = self.ledger.wants_grant(&place.limits);
         let waits = asks || self.group_waits(target);
         if !waits && self.ledger.fit(&place.limits, demand, now) == Fit::Now {
-            self.forecasts[self.group_of[target.index()]] = None;
+            self.forecasts[self.groups.of_target(target)] = None;
             return Decision::Admitted(self.ledger.reserve(&place.limits, demand, now));
         }
         let placed = self.place(target, demand, now);
@@ -133,7 +131,7 @@ impl Core {
                 start,
             });
         }
-        if let Some(forecast) = &mut self.forecasts[self.group_of[target.index()]] {
+        if let Some(forecast) = &mut self.forecasts[self.groups.of_target(target)] {
             forecast.add(
                 &self.policy.targets()[target.index()].limits,
                 demand,
@@ -165,8 +163,11 @@ impl Core {
         now: Now,
     ) -> Option<Vec<Resolution>> {
         let resolutions = self.ledger.settle(reservation, outcome, now)?;
+        if let Some(first) = resolutions.first() {
+            // All limits of one reservation are in one group.
+            self.forget_forecast_of(first.limit);
+        }
         if !self.line.is_empty() {
-            self.forget_forecasts();
             self.advance(now);
         }
         Some(resolutions)
@@ -187,7 +188,7 @@ impl Core {
         let told = self
             .ledger
             .observe(&place.limits, reservation, signals, now);
-        if told && !self.line.is_empty() {
+        if told {
             self.forget_forecast(target);
             self.advance(now);
         }
@@ -212,8 +213,8 @@ impl Core {
         true
     }
 
-    /// Holds to another policy. Limits of the same name keep what was counted, reservations stay, tickets keep their place;
-    /// those whose target is gone are refused.
+    /// Holds to another policy. Limits of the same name that are counted in the same way keep what was counted, reservations
+    /// stay, tickets keep their place; those whose target is gone or too small for them now are refused.
     pub fn reconfigure(&mut self, policy: Policy, now: Now) {
         let ledger = self
             .ledger
@@ -230,10 +231,24 @@ impl Core {
                 refusal: Refusal::NoSuchTarget,
             });
         }
-        (self.groups, self.group_of) = group::groups(&self.policy);
-        self.forecasts = alloc::vec![None; self.groups.len()];
+        self.groups = Groups::of(&self.policy);
+        self.forecasts = alloc::vec![None; self.groups.all.len()];
         self.ledger = ledger;
+        self.refuse_too_large();
         self.advance(now);
+    }
+
+    /// Refuses tickets that wait for a limit which has become smaller than they are.
+    fn refuse_too_large(&mut self) {
+        for id in self.line.ids() {
+            let Some(ticket) = self.line.ticket(id) else {
+                continue;
+            };
+            let limits = &self.policy.targets()[ticket.target.index()].limits;
+            if let Some((limit, demand)) = self.ledger.never_fits(limits, ticket.demand) {
+                self.refuse(id, Refusal::TooLarge { limit, demand });
+            }
+        }
     }
 
     /// To be called when [`poll_timeout`](Self::poll_timeout) is due; harmless at any other time.
@@ -299,7 +314,7 @@ impl Core {
     }
 
     fn group_waits(&self, target: TargetId) -> bool {
-        let group = &self.groups[self.group_of[target.index()]];
+        let group = &self.groups.all[self.groups.of_target(target)];
         group
             .targets
             .iter()
@@ -308,8 +323,8 @@ impl Core {
 
     /// Where `demand` would come to stand behind all that wait in the group of `target`.
     fn place(&mut self, target: TargetId, demand: Amounts, now: Now) -> Placed {
-        let place = self.group_of[target.index()];
-        let group = &self.groups[place];
+        let place = self.groups.of_target(target);
+        let group = &self.groups.all[place];
         let targets = self.policy.targets();
         let forecast = self.forecasts[place].take();
         let serves = |forecast: &Forecast| forecast.serves(self.line.len(), now);
@@ -325,7 +340,13 @@ impl Core {
     }
 
     pub(crate) fn forget_forecast(&mut self, target: TargetId) {
-        if let Some(forecast) = &mut self.forecasts[self.group_of[target.index()]] {
+        if let Some(forecast) = &mut self.forecasts[self.groups.of_target(target)] {
+            forecast.mark_old();
+        }
+    }
+
+    fn forget_forecast_of(&mut self, limit: LimitId) {
+        if let Some(forecast) = &mut self.forecasts[self.groups.of_limit(limit)] {
             forecast.mark_old();
         }
     }

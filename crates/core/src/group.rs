@@ -11,8 +11,47 @@ pub(crate) struct Group {
     pub(crate) limits: Vec<LimitId>,
 }
 
-/// The groups of `policy`, and for each target the place of its own.
-pub(crate) fn groups(policy: &Policy) -> (Vec<Group>, Vec<usize>) {
+/// The groups of a policy, and where each target and limit belongs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Groups {
+    pub(crate) all: Vec<Group>,
+    of_target: Vec<usize>,
+    /// A limit that no target names is in none, which is said as the first: nothing is ever charged on it.
+    of_limit: Vec<usize>,
+}
+
+impl Groups {
+    pub(crate) fn of(policy: &Policy) -> Self {
+        let all = groups(policy);
+        let mut of_target = alloc::vec![0; policy.targets().len()];
+        let mut of_limit = alloc::vec![0; policy.limits().len()];
+        for (index, group) in all.iter().enumerate() {
+            for target in &group.targets {
+                of_target[target.index()] = index;
+            }
+            for limit in &group.limits {
+                of_limit[limit.index()] = index;
+            }
+        }
+        Self {
+            all,
+            of_target,
+            of_limit,
+        }
+    }
+
+    /// The place of the group that `target` is in.
+    pub(crate) fn of_target(&self, target: TargetId) -> usize {
+        self.of_target[target.index()]
+    }
+
+    /// The place of the group that `limit` is in.
+    pub(crate) fn of_limit(&self, limit: LimitId) -> usize {
+        self.of_limit[limit.index()]
+    }
+}
+
+fn groups(policy: &Policy) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (index, target) in policy.targets().iter().enumerate() {
         let shares = |group: &Group| {
@@ -37,11 +76,5 @@ pub(crate) fn groups(policy: &Policy) -> (Vec<Group>, Vec<usize>) {
         joined.limits.dedup();
         groups.push(joined);
     }
-    let mut place = alloc::vec![0; policy.targets().len()];
-    for (index, group) in groups.iter().enumerate() {
-        for target in &group.targets {
-            place[target.index()] = index;
-        }
-    }
-    (groups, place)
+    groups
 }

@@ -185,7 +185,11 @@ impl Ledger {
             let returned = charge.amount.saturating_sub(settled);
             let overrun = settled.saturating_sub(charge.amount);
             counter.held = counter.held.saturating_sub(charge.amount);
-            counter.give_back(returned, reservation.at, now);
+            if outcome == Outcome::Void {
+                counter.void(returned, reservation.at, now);
+            } else {
+                counter.give_back(returned, reservation.at, now);
+            }
             if overrun > 0 {
                 counter.charge(overrun, now);
             }
@@ -230,54 +234,48 @@ impl Ledger {
         };
         let mut told = false;
         for signal in signals {
-            let speaks_of = |id: &&LimitId| self.counters[id.index()].told_by(signal);
-            let Some(&id) = limits.iter().find(speaks_of) else {
+            let may_be = |id: &&LimitId| self.counters[id.index()].may_be_told_by(signal);
+            let mut candidates = limits.iter().filter(may_be);
+            // Where it may speak of several, it tells of none.
+            let (Some(&id), None) = (candidates.next(), candidates.next()) else {
                 continue;
             };
             let charge = answered.charges.iter().find(|charge| charge.limit == id);
             let counter = &mut self.counters[id.index()];
-            let since = charge.map_or(0, |charge| counter.charged_total() - charge.total);
+            let since = charge.map_or(0, |charge| {
+                counter.charged_total().saturating_sub(charge.total)
+            });
             counter.observe(signal, since, now);
             told = true;
         }
         told
     }
 
-    /// The ledger under another list of limits. Limits of the same name keep their count, reservations follow their limits.
+    /// The ledger under another list of limits. Limits of the same name that are counted in the same way keep their count, and
+    /// reservations follow them; on all others reservations hold nothing any more.
     pub(crate) fn reconfigured(
         &self,
         limits: &[Limit],
         reservation_ttl: Duration,
         now: Now,
     ) -> Self {
-        let old = |limit: &Limit| {
-            self.counters
-                .iter()
-                .find(|old| old.limit.name == limit.name)
-        };
-        let counters = limits
-            .iter()
-            .map(|limit| match old(limit) {
-                Some(counter) => counter.retuned(limit, now),
-                None => Counter::begin(limit, now),
-            })
-            .collect();
+        let mut moved: Vec<Option<LimitId>> = alloc::vec![None; self.counters.len()];
+        let mut counters = Vec::with_capacity(limits.len());
+        for (index, limit) in limits.iter().enumerate() {
+            let named_so = |old: &Counter| old.limit.name == limit.name;
+            let kept = self.counters.iter().position(named_so).and_then(|old| {
+                let counter = self.counters[old].retuned(limit, now)?;
+                moved[old] = Some(LimitId::new(index));
+                Some(counter)
+            });
+            counters.push(kept.unwrap_or_else(|| Counter::begin(limit, now)));
+        }
         let mut ledger = Self {
             counters,
             reservations: self.reservations.clone(),
             expiries: self.expiries.clone(),
             reservation_ttl,
         };
-        let place = |old: LimitId| {
-            let name = &self.counter(old).limit.name;
-            limits
-                .iter()
-                .position(|limit| limit.name == *name)
-                .map(LimitId::new)
-        };
-        let moved: Vec<Option<LimitId>> = (0..self.counters.len())
-            .map(|index| place(LimitId::new(index)))
-            .collect();
         for reservation in ledger.reservations.values_mut() {
             reservation
                 .charges
@@ -358,7 +356,10 @@ fn settled(limit: &Limit, reserved: u64, outcome: Outcome) -> u64 {
             // A request that was sent was sent, whatever it used.
             _ if limit.meter == Meter::Requests => reserved,
             Settlement::Keep => reserved,
-            Settlement::Usage => usage.of(limit.meter),
+            // A usage that no limit could hold is a mistake of whoever told it, and must not close the limit for ever.
+            Settlement::Usage => usage
+                .of(limit.meter)
+                .min(reserved.saturating_add(limit.amount.get())),
         },
         Outcome::Failed => match limit.failures {
             Failures::Count => reserved,

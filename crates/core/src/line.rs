@@ -143,6 +143,11 @@ impl Line {
         tickets
     }
 
+    /// Every ticket, in no order.
+    pub(crate) fn ids(&self) -> Vec<TicketId> {
+        self.tickets.keys().map(TicketId).collect()
+    }
+
     /// The ticket whose deadline comes first.
     pub(crate) fn first_deadline(&self) -> Option<(Timestamp, TicketId)> {
         self.deadlines.first().copied()
@@ -154,9 +159,8 @@ impl Line {
         targets: usize,
         place: impl Fn(TargetId) -> Option<TargetId>,
     ) -> Vec<(TicketId, Ticket)> {
-        let ids: Vec<TicketId> = self.tickets.keys().map(TicketId).collect();
         let mut gone = Vec::new();
-        for id in ids {
+        for id in self.ids() {
             let Some(ticket) = self.tickets.at(id.0).copied() else {
                 continue;
             };

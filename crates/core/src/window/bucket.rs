@@ -52,7 +52,7 @@ impl Bucket {
 
     pub(crate) fn charge(&mut self, charge: u64, now: Now) {
         self.refill(now);
-        self.level -= self.scaled(charge);
+        self.level = self.level.saturating_sub(self.scaled(charge));
     }
 
     pub(crate) fn give_back(&mut self, amount: u64, now: Now) {
@@ -71,11 +71,13 @@ impl Bucket {
         self.level = self.level_when_used(used);
     }
 
+    /// The use stays, but what was within the old ceiling is no debt under a lower one: at worst the bucket is empty.
     pub(crate) fn retune(&mut self, ceiling: Ceiling, now: Now) {
         self.refill(now);
         let used = self.capacity() - self.level;
+        let debt = self.level.min(0);
         self.usable = ceiling.usable;
-        self.level = self.capacity() - used;
+        self.level = (self.capacity() - used).max(debt);
     }
 
     fn refill(&mut self, now: Now) {

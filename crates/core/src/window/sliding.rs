@@ -63,7 +63,8 @@ impl Sliding {
         if charge == 0 {
             return;
         }
-        self.used = self.used.saturating_add(charge);
+        let charge = charge.min(u64::MAX - self.used);
+        self.used += charge;
         let width = match self.slots.len() as u64 {
             0..SLOTS => 0,
             _ => self.hold / SLOTS,
@@ -71,7 +72,7 @@ impl Sliding {
         match self.slots.back_mut() {
             Some(slot) if now.mono <= slot.last.max(slot.first.plus_nanos(width)) => {
                 slot.last = slot.last.max(now.mono);
-                slot.amount = slot.amount.saturating_add(charge);
+                slot.amount += charge;
             }
             _ => self.slots.push_back(Slot {
                 first: now.mono,

@@ -1,0 +1,240 @@
+//! Where mechanisms meet: what once went wrong between two of them, with the right value.
+
+use core::time::Duration;
+
+use sluicegate_core::{
+    Amounts, Core, Decision, Event, Limit, LimitId, Meter, Mode, Now, Outcome, Refusal, Signal,
+    Start, TargetId, Timestamp, Window,
+};
+
+use crate::{
+    MINUTE, admitted, at, events, in_flight, limit, one_target, policy, submit, tokens, waiting,
+};
+
+fn bucket(amount: u64) -> Limit {
+    limit(
+        "tokens",
+        Meter::Tokens,
+        amount,
+        Window::Bucket { per: MINUTE },
+    )
+}
+
+fn said(limit: Option<u64>, remaining: u64, per: Option<Duration>) -> Signal {
+    Signal {
+        limit,
+        remaining: Some(remaining),
+        per,
+        ..Signal::on(Meter::Tokens)
+    }
+}
+
+fn used(core: &Core, now: Now) -> u64 {
+    core.limit_states(now).next().expect("a limit").used
+}
+
+fn start_of(decision: Decision) -> Option<Timestamp> {
+    match decision {
+        Decision::Waiting { start, .. } => start,
+        Decision::Admitted(_) => None,
+        other => panic!("expected a start, got {other:?}"),
+    }
+}
+
+#[test]
+fn what_is_behind_a_late_ticket_starts_in_the_same_breath() {
+    let mut core = one_target(vec![tokens(100), in_flight(2)]);
+    let first = admitted(submit(&mut core, 0, 50, at(0), at(0)));
+    admitted(submit(&mut core, 0, 10, at(0), at(0)));
+    // Both slots are taken, so nobody can say when this one starts.
+    let (late, _) = waiting(submit(&mut core, 0, 90, at(5_000), at(0)));
+    let (behind, _) = waiting(submit(&mut core, 0, 40, at(50_000), at(0)));
+    // A slot frees; the head still lacks tokens and holds its place.
+    core.settle(first, Outcome::Unmeasured, at(1_000))
+        .expect("it is open");
+    assert_eq!(events(&mut core), []);
+    core.handle_timeout(at(5_001));
+    let happened = events(&mut core);
+    assert!(
+        matches!(
+            happened[..],
+            [Event::Refused { ticket, .. }, Event::Admitted { ticket: started, .. }]
+                if ticket == late && started == behind
+        ),
+        "{happened:?}"
+    );
+}
+
+#[test]
+fn one_full_deployment_does_not_stop_the_account() {
+    let slots = limit("slots", Meter::Concurrent, 1, Window::Concurrent);
+    let mut core = Core::new(
+        policy(vec![tokens(100), slots], &[("a", &[0, 1]), ("b", &[0])]),
+        at(0),
+    );
+    admitted(submit(&mut core, 0, 10, at(0), at(0)));
+    waiting(submit(&mut core, 0, 10, at(600_000), at(0)));
+    let (other, _) = waiting(submit(&mut core, 1, 10, at(600_000), at(0)));
+    assert!(matches!(
+        events(&mut core)[..],
+        [Event::Admitted { ticket, .. }] if ticket == other
+    ));
+}
+
+#[test]
+fn a_limit_that_is_counted_in_another_way_forgets_who_was_charged_on_it() {
+    let mut core = one_target(vec![bucket(1_000)]);
+    let open = admitted(submit(&mut core, 0, 400, at(0), at(0)));
+    core.reconfigure(policy(vec![tokens(1_000)], &[("a", &[0])]), at(10));
+    assert_eq!(used(&core, at(10)), 0);
+    core.observe(
+        TargetId::new(0),
+        open,
+        &[said(Some(1_000), 900, None)],
+        at(20),
+    );
+    assert_eq!(used(&core, at(20)), 100);
+    assert_eq!(
+        core.settle(open, Outcome::Void, at(30))
+            .map(|done| done.len()),
+        Some(0)
+    );
+    assert_eq!(used(&core, at(30)), 100);
+}
+
+#[test]
+fn a_ticket_that_became_too_large_is_refused_and_blocks_nobody() {
+    let mut core = one_target(vec![tokens(1_000)]);
+    admitted(submit(&mut core, 0, 400, at(0), at(0)));
+    let (large, _) = waiting(submit(&mut core, 0, 950, at(600_000), at(0)));
+    let (small, _) = waiting(submit(&mut core, 0, 10, at(600_000), at(0)));
+    core.reconfigure(policy(vec![tokens(500)], &[("a", &[0])]), at(10));
+    let happened = events(&mut core);
+    let refusal = Refusal::TooLarge {
+        limit: LimitId::new(0),
+        demand: 950,
+    };
+    assert_eq!(
+        happened[0],
+        Event::Refused {
+            ticket: large,
+            refusal
+        }
+    );
+    assert!(matches!(happened[1], Event::Admitted { ticket, .. } if ticket == small));
+}
+
+#[test]
+fn a_promise_knows_what_was_settled_while_nobody_waited() {
+    let mut core = one_target(vec![bucket(1_000)]);
+    admitted(submit(&mut core, 0, 1_000, at(0), at(0)));
+    let (_, start) = waiting(submit(&mut core, 0, 990, at(600_000), at(0)));
+    assert_eq!(start, Some(at(59_400).mono));
+    core.handle_timeout(at(59_400));
+    let Some(Event::Admitted { reservation, .. }) = core.poll_event() else {
+        panic!("it starts as promised");
+    };
+    let usage = Outcome::Used(Amounts::ZERO.with(Meter::Tokens, 100));
+    core.settle(reservation, usage, at(59_400))
+        .expect("it is open");
+    // 59.4 s have brought 990, which went; 890 came back, and 90 are missing.
+    let start = start_of(submit(&mut core, 0, 980, at(600_000), at(59_400)));
+    assert_eq!(start, Some(at(64_800).mono));
+}
+
+#[test]
+fn a_signal_that_may_speak_of_several_limits_tells_of_none() {
+    let day = limit(
+        "day",
+        Meter::Tokens,
+        10_000,
+        Window::Bucket {
+            per: MINUTE * 1_440,
+        },
+    );
+    let mut core = one_target(vec![bucket(60), day]);
+    let open = admitted(submit(&mut core, 0, 1, at(0), at(0)));
+    assert!(!core.observe(TargetId::new(0), open, &[said(None, 59, None)], at(10)));
+    let minute = said(None, 20, Some(MINUTE));
+    assert!(core.observe(TargetId::new(0), open, &[minute], at(10)));
+    assert_eq!(used(&core, at(10)), 40);
+}
+
+#[test]
+fn a_ceiling_that_the_provider_lowered_is_followed_down_and_up_again() {
+    let mut core = one_target(vec![tokens(1_000)]);
+    let open = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+    let cut = said(Some(500), 400, Some(MINUTE));
+    assert!(core.observe(TargetId::new(0), open, &[cut], at(10)));
+    let state = core.limit_states(at(10)).next().expect("a limit");
+    assert_eq!((state.usable, state.used), (500, 100));
+    let (ticket, _) = waiting(submit(&mut core, 0, 450, at(600_000), at(10)));
+    let whole = said(Some(1_000), 900, Some(MINUTE));
+    assert!(core.observe(TargetId::new(0), open, &[whole], at(20)));
+    assert!(matches!(
+        events(&mut core)[..],
+        [Event::Admitted { ticket: started, .. }] if started == ticket
+    ));
+}
+
+#[test]
+fn a_limit_above_ours_is_another_one() {
+    let mut core = one_target(vec![tokens(1_000)]);
+    let open = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+    let other = said(Some(5_000), 100, Some(MINUTE));
+    assert!(!core.observe(TargetId::new(0), open, &[other], at(10)));
+    assert_eq!(used(&core, at(10)), 100);
+}
+
+#[test]
+fn a_usage_that_nobody_can_have_used_closes_no_limit_for_ever() {
+    for limit in [bucket(1_000), tokens(1_000)] {
+        let mut core = one_target(vec![limit]);
+        let open = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+        let usage = Outcome::Used(Amounts::ZERO.with(Meter::Tokens, u64::MAX));
+        let resolved = core.settle(open, usage, at(0)).expect("it is open")[0];
+        assert_eq!((resolved.settled, resolved.overrun), (1_100, 1_000));
+        let start = start_of(submit(&mut core, 0, 100, at(600_000), at(0)));
+        assert!(
+            start <= Some(at(66_000).mono.saturating_add(MINUTE)),
+            "{start:?}"
+        );
+    }
+}
+
+#[test]
+fn a_bucket_that_shrinks_is_at_worst_empty() {
+    let mut core = one_target(vec![bucket(100_000)]);
+    admitted(submit(&mut core, 0, 50_000, at(0), at(0)));
+    core.reconfigure(policy(vec![bucket(1_000)], &[("a", &[0])]), at(0));
+    let start = start_of(submit(&mut core, 0, 1_000, at(600_000), at(0)));
+    assert_eq!(start, Some(at(60_000).mono));
+}
+
+#[test]
+fn a_first_request_that_reached_nobody_leaves_a_mirror_as_unknown_as_it_was() {
+    let mut mirror = bucket(1_000);
+    mirror.start = Start::Empty;
+    let mut core = one_target(vec![mirror]);
+    let lost = admitted(submit(&mut core, 0, 300, at(0), at(0)));
+    core.settle(lost, Outcome::Void, at(10))
+        .expect("it is open");
+    admitted(submit(&mut core, 0, 300, at(20), at(20)));
+}
+
+#[test]
+fn a_demand_without_bounds_on_a_shadow_limit_overflows_nothing() {
+    for window in [
+        Window::Fixed { per: MINUTE },
+        Window::Sliding { per: MINUTE },
+        Window::Bucket { per: MINUTE },
+    ] {
+        let mut shadow = limit("tokens", Meter::Tokens, 100, window);
+        shadow.mode = Mode::Shadow;
+        let mut core = one_target(vec![shadow]);
+        for millis in 0..5_000 {
+            admitted(submit(&mut core, 0, u64::MAX, at(millis), at(millis)));
+        }
+        assert_eq!(used(&core, at(5_000)), u64::MAX);
+    }
+}
