@@ -7,21 +7,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use http::{HeaderMap, Request, Response, StatusCode, response};
+use http::{Request, Response, response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use hyper_util::client::legacy::connect::capture_connection;
 use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::Outcome;
-use sluicegate_dialect::openai::{ChatStream, Envelope, UpstreamError, Usage, classify};
+use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
 use sluicegate_dialect::{retry_hint, signals};
 
+use crate::answer_kind::{
+    is_callers_fault, is_encoded, is_event_stream, is_json, limit_type, redacted,
+};
 use crate::body::Streamed;
 use crate::driver::Reservation;
 use crate::exchange::Exchange;
-use crate::gateway::Gateway;
-use crate::http::{UpstreamFailure, UpstreamFailureKind};
+use crate::gateway::{Gateway, Phase};
+use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
 use crate::settlement;
 use crate::snapshot::Route;
 
@@ -67,19 +70,11 @@ impl Call<'_> {
         &self,
         request: Request<Full<Bytes>>,
         reservation: Reservation,
-    ) -> Result<Answer, UpstreamFailure> {
-        let Some(total) = self.route.deployment.timeouts.total else {
-            return self.sent(request, reservation).await;
-        };
-        match tokio::time::timeout(total, self.sent(request, reservation)).await {
-            Ok(answer) => answer,
-            Err(_) => {
-                let what = "its answer";
-                Err(self.failure(
-                    "timeout",
-                    UpstreamFailureKind::Silent { what, after: total },
-                ))
-            }
+    ) -> Result<Answer, Failure> {
+        tokio::select! {
+            biased;
+            answer = self.sent(request, reservation) => Ok(answer?),
+            () = self.gateway.reached(Phase::Halting) => Err(Failure::ShuttingDown),
         }
     }
 
@@ -88,14 +83,17 @@ impl Call<'_> {
         request: Request<Full<Bytes>>,
         mut reservation: Reservation,
     ) -> Result<Answer, UpstreamFailure> {
+        let begun = self.gateway.clock().mono();
         let response = self.head(request, &mut reservation).await?;
-        let wall = self.gateway.clock().now().wall;
-        let told = signals(self.route.account.provider, response.headers(), wall);
+        let now = self.gateway.clock().now();
+        let took = now.mono.saturating_since(begun);
+        self.exchange.head_took(took);
+        let told = signals(self.route.account.provider, response.headers(), now.wall);
         reservation.observe(&told);
         if !response.status().is_success() {
             return self.refused(response, reservation).await;
         }
-        if response.headers().contains_key(CONTENT_ENCODING) {
+        if is_encoded(response.headers()) {
             // It was asked for in the clear; whoever compresses it anyway is passed on unread.
             return Ok(self.unread(response, &[], reservation));
         }
@@ -107,36 +105,56 @@ impl Call<'_> {
                 let what = "a body that is no event stream though a stream was asked for";
                 Err(self.failure("unreadable", UpstreamFailureKind::Unreadable(what)))
             }
-            (false, _) => self.whole(response, reservation).await,
+            (false, _) => self.whole_in_time(response, reservation, took).await,
         }
     }
 
+    /// Until there is a connection nothing is sent: whatever ends the wait for it gives everything back.
     async fn head(
         &self,
-        request: Request<Full<Bytes>>,
+        mut request: Request<Full<Bytes>>,
         reservation: &mut Reservation,
     ) -> Result<Response<Incoming>, UpstreamFailure> {
         let timeouts = &self.route.deployment.timeouts;
-        let begun = self.gateway.clock().mono();
-        reservation.sent();
+        let mut connection = capture_connection(&mut request);
         let head = self.route.upstream.send(request);
-        match tokio::time::timeout(timeouts.connect + timeouts.head, head).await {
-            Ok(Ok(response)) => {
-                self.exchange
-                    .head_took(self.gateway.clock().mono().saturating_since(begun));
+        tokio::pin!(head);
+        let connected = async {
+            tokio::select! {
+                biased;
+                _ = connection.wait_for_connection_metadata() => None,
+                response = &mut head => Some(response),
+            }
+        };
+        let response = match tokio::time::timeout(timeouts.connect, connected).await {
+            Err(_) => {
+                let problem = format!("no connection within {:?}", timeouts.connect);
+                return Err(self.failure("connect", UpstreamFailureKind::Connect(problem)));
+            }
+            Ok(Some(response)) => response,
+            Ok(None) => {
+                reservation.sent();
+                let total = timeouts.total.unwrap_or(timeouts.head);
+                let patience = timeouts.head.min(total);
+                match tokio::time::timeout(patience, head).await {
+                    Ok(response) => response,
+                    Err(_) => return Err(self.silent("the head of its answer", patience)),
+                }
+            }
+        };
+        match response {
+            Ok(response) => {
+                reservation.sent();
                 Ok(response)
             }
-            Ok(Err(error)) if error.is_connect() => {
+            Err(error) if error.is_connect() => {
                 reservation.settle(Outcome::Void);
-                Err(self.failure("connect", UpstreamFailureKind::Connect(innermost(&error))))
+                let problem = innermost(&error);
+                Err(self.failure("connect", UpstreamFailureKind::Connect(problem)))
             }
-            Ok(Err(error)) => {
+            Err(error) => {
+                reservation.sent();
                 Err(self.failure("connection", UpstreamFailureKind::Cut(innermost(&error))))
-            }
-            Err(_) => {
-                let what = "the head of its answer";
-                let after = timeouts.head;
-                Err(self.failure("timeout", UpstreamFailureKind::Silent { what, after }))
             }
         }
     }
@@ -149,7 +167,7 @@ impl Call<'_> {
     ) -> Result<Answer, UpstreamFailure> {
         reservation.settle(Outcome::Failed);
         let (head, body) = response.into_parts();
-        let body = self.error_body(body).await;
+        let body = redacted(self.error_body(body).await, self.route.account);
         let provider = self.route.account.provider;
         let error = classify(provider, head.status, &body);
         if is_callers_fault(head.status, &error) {
@@ -184,6 +202,23 @@ impl Call<'_> {
         }
     }
 
+    /// A whole answer, within what is left of the call's time.
+    async fn whole_in_time(
+        &self,
+        response: Response<Incoming>,
+        reservation: Reservation,
+        took: Duration,
+    ) -> Result<Answer, UpstreamFailure> {
+        let Some(total) = self.route.deployment.timeouts.total else {
+            return self.whole(response, reservation).await;
+        };
+        let whole = self.whole(response, reservation);
+        match tokio::time::timeout(total.saturating_sub(took), whole).await {
+            Ok(answer) => answer,
+            Err(_) => Err(self.silent("the whole of its answer", total)),
+        }
+    }
+
     async fn whole(
         &self,
         response: Response<Incoming>,
@@ -195,12 +230,7 @@ impl Call<'_> {
         loop {
             let frame = tokio::time::timeout(timeouts.idle, incoming.frame()).await;
             match frame {
-                Err(_) => {
-                    let what = "the rest of its answer";
-                    let after = timeouts.idle;
-                    let kind = UpstreamFailureKind::Silent { what, after };
-                    return Err(self.failure("timeout", kind));
-                }
+                Err(_) => return Err(self.silent("the rest of its answer", timeouts.idle)),
                 Ok(None) => break,
                 Ok(Some(Err(error))) => {
                     let kind = UpstreamFailureKind::Cut(innermost(&error));
@@ -287,6 +317,10 @@ impl Call<'_> {
         }
     }
 
+    fn silent(&self, what: &'static str, after: Duration) -> UpstreamFailure {
+        self.failure("timeout", UpstreamFailureKind::Silent { what, after })
+    }
+
     fn failure(&self, outcome: &'static str, kind: UpstreamFailureKind) -> UpstreamFailure {
         self.exchange.attempted(outcome);
         UpstreamFailure {
@@ -294,42 +328,6 @@ impl Call<'_> {
             kind,
         }
     }
-}
-
-/// Whether an error is the caller's to see as it is: the caller caused it, and only the caller can mend it.
-fn is_callers_fault(status: StatusCode, error: &UpstreamError) -> bool {
-    let class = matches!(
-        error.class,
-        ErrorClass::Context | ErrorClass::Policy | ErrorClass::Invalid
-    );
-    class && status.is_client_error()
-}
-
-/// Which limit a refusal is about, as far as it says.
-fn limit_type(error: &UpstreamError) -> &'static str {
-    match error.kind.as_str() {
-        "tokens" => "tokens",
-        "requests" => "requests",
-        _ => "other",
-    }
-}
-
-fn is_event_stream(headers: &HeaderMap) -> bool {
-    media_type_is(headers, "text/event-stream")
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    media_type_is(headers, "application/json")
-}
-
-fn media_type_is(headers: &HeaderMap, wanted: &str) -> bool {
-    let kind = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    kind.split(';')
-        .next()
-        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
 }
 
 /// The cause that says most: the last of the chain.

@@ -27,6 +27,8 @@ use crate::gateway::{Gateway, Phase};
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
 use crate::settlement;
 
+/// Behind `[DONE]` the end of the body is awaited for so long.
+const END_MAX: Duration = Duration::from_secs(1);
 /// So much of a stream may be held back for its first content.
 const HELD_MAX: usize = 1024 * 1024;
 
@@ -190,8 +192,11 @@ impl Streamed {
         }
     }
 
-    /// Nothing more will come: the client is told so.
+    /// Nothing more will come: the client is told so, unless it has everything already.
     fn fail(&mut self, outcome: &'static str, kind: UpstreamFailureKind) {
+        if self.chat.is_some() && self.is_whole() {
+            return self.end(StatusCode::OK, "ok");
+        }
         let deployment = self.deployment.clone();
         self.break_off(outcome, &UpstreamFailure { deployment, kind }.into());
     }
@@ -203,6 +208,10 @@ impl Streamed {
             "stream broken off"
         );
         if self.chat.is_some() {
+            if !self.out.is_empty() && !ends_an_event(&self.out) {
+                // The upstream's last event came without its end; ours must not become a part of it.
+                self.out.extend_from_slice(b"\n\n");
+            }
             self.out.extend_from_slice(&failure.event());
         }
         self.end(failure.status(), outcome);
@@ -277,15 +286,25 @@ impl Streamed {
         if let Err(kind) = self.take(data) {
             return self.fail("unreadable", kind);
         }
-        let failed = self
-            .chat
-            .as_ref()
-            .is_some_and(|chat| chat.progress().error.is_some());
-        if failed {
-            // The client has the upstream's own error event; nothing that follows it counts.
-            self.end(StatusCode::BAD_GATEWAY, "error_event");
+        if self.chat.as_ref().is_some_and(|chat| chat.progress().done) {
+            // The answer is complete. The connection may be used again if its end comes soon.
+            self.idle = self.idle.min(END_MAX);
+            let due = self.last_frame.saturating_add(self.idle);
+            self.silence.as_mut().reset(self.clock.instant(due));
         }
     }
+
+    /// Whether the upstream has said that it failed. The client has that event; nothing that follows counts.
+    fn has_failed(&self) -> bool {
+        self.chat
+            .as_ref()
+            .is_some_and(|chat| chat.progress().error.is_some())
+    }
+}
+
+/// Whether `bytes` end with the blank line that ends an event.
+fn ends_an_event(bytes: &[u8]) -> bool {
+    bytes.ends_with(b"\n\n") || bytes.ends_with(b"\r\n\r\n") || bytes.ends_with(b"\r\r")
 }
 
 impl Body for Streamed {
@@ -303,6 +322,10 @@ impl Body for Streamed {
             }
             if this.ended {
                 return Poll::Ready(None);
+            }
+            if this.has_failed() {
+                this.end(StatusCode::BAD_GATEWAY, "error_event");
+                continue;
             }
             if this.poll_upstream(context).is_pending() {
                 return Poll::Pending;

@@ -49,6 +49,13 @@ struct Waiting {
     tell: oneshot::Sender<Verdict>,
 }
 
+/// What the core says of a request at once. Reservations are made of it without the lock: dropping one takes the lock.
+enum Answer {
+    Admitted(ReservationId),
+    Refused(Refused),
+    Waits(TicketId, oneshot::Receiver<Verdict>),
+}
+
 /// What becomes of a request that asked to start.
 type Verdict = Result<Reservation, Refused>;
 
@@ -142,30 +149,35 @@ impl Driver {
                 None => Decision::Refused(Refusal::NoSuchTarget),
             };
             match decision {
-                Decision::Admitted(id) => Ok(Ok(self.reservation(id, place))),
-                Decision::Refused(refusal) => Ok(Err(refused(core, refusal, now))),
+                Decision::Admitted(id) => Answer::Admitted(id),
+                Decision::Refused(refusal) => Answer::Refused(refused(core, refusal, now)),
                 Decision::Waiting { ticket, .. } => {
                     let (tell, told) = oneshot::channel();
+                    let place = place.clone();
                     line.waiting.insert(ticket, Waiting { place, tell });
-                    Err(Waiter {
-                        driver: Arc::clone(self),
-                        ticket,
-                        told,
-                    })
+                    Answer::Waits(ticket, told)
                 }
             }
         });
         match answer {
-            Ok(verdict) => verdict,
-            Err(mut waiter) => (&mut waiter.told).await.unwrap_or_else(|_| {
-                // Whoever waits holds the driver, and the driver drops no sender without a word.
-                let refusal = Refusal::NoSuchTarget;
-                Err(Refused {
-                    refusal,
-                    limit: None,
-                    wait: None,
+            Answer::Admitted(id) => Ok(self.reservation(id, place)),
+            Answer::Refused(refused) => Err(refused),
+            Answer::Waits(ticket, told) => {
+                let mut waiter = Waiter {
+                    driver: Arc::clone(self),
+                    ticket,
+                    told,
+                };
+                (&mut waiter.told).await.unwrap_or_else(|_| {
+                    // Whoever waits holds the driver, and the driver drops no sender without a word.
+                    let refusal = Refusal::NoSuchTarget;
+                    Err(Refused {
+                        refusal,
+                        limit: None,
+                        wait: None,
+                    })
                 })
-            }),
+            }
         }
     }
 
@@ -217,9 +229,11 @@ impl Driver {
         if earlier {
             self.earlier.notify_one();
         }
-        for (waiting, verdict) in told {
+        for (waiting, decided) in told {
+            let Waiting { place, tell } = waiting;
+            let verdict = decided.map(|id| self.reservation(id, place));
             // Who left between the decision and this word drops the reservation, which gives it back.
-            drop(waiting.tell.send(verdict));
+            drop(tell.send(verdict));
         }
         answer
     }
@@ -230,7 +244,7 @@ impl Driver {
         core: &mut Core,
         line: &mut Waiters,
         now: Now,
-    ) -> Vec<(Waiting, Verdict)> {
+    ) -> Vec<(Waiting, Result<ReservationId, Refused>)> {
         let mut told = Vec::new();
         while told.len() < EVENTS_MAX
             && let Some(event) = core.poll_event()
@@ -241,9 +255,7 @@ impl Driver {
                     reservation,
                 } => {
                     if let Some(waiting) = line.waiting.remove(&ticket) {
-                        let place = waiting.place.clone();
-                        let verdict = Ok(self.reservation(reservation, place));
-                        told.push((waiting, verdict));
+                        told.push((waiting, Ok(reservation)));
                     } else {
                         core.settle(reservation, Outcome::Void, now);
                     }
@@ -278,7 +290,7 @@ impl Driver {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // The core is a value: whoever panicked under the lock left it as some call had made it.
+        // Should the core ever panic, one charge may be off. That is better than a gateway that answers nobody any more.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

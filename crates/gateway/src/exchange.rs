@@ -1,4 +1,5 @@
-//! One client's call, counted and logged exactly once: when the last byte of its answer is gone, or its client is.
+//! One client's call, counted and logged exactly once: when its answer is handed on whole, when its stream ends, or when its
+//! client is gone before that.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -4,6 +4,7 @@
 //! classify) and `body.rs` (the answer, which carries the reservation); `http/failure.rs` turns whatever goes wrong into a
 //! response. Nothing here decides who may start: that is the core's.
 
+mod answer_kind;
 mod attempt;
 mod body;
 mod clock;
@@ -12,6 +13,7 @@ mod exchange;
 mod gateway;
 mod http;
 mod metrics;
+mod patience;
 mod server;
 mod settlement;
 mod snapshot;

@@ -18,6 +18,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::gateway::{Gateway, Phase};
+use crate::patience::Patient;
 
 /// Connections of clients at one time; more wait to be accepted.
 const CONNECTIONS_MAX: usize = 16_384;
@@ -25,6 +26,8 @@ const CONNECTIONS_MAX: usize = 16_384;
 const H2_STREAMS_MAX: u32 = 1_024;
 /// How often an HTTP/2 client is asked whether it is still there.
 const H2_PING: Duration = Duration::from_secs(20);
+/// A client that takes nothing of its answer for so long is given up.
+const TAKING_MAX: Duration = Duration::from_secs(60);
 /// After an error of the socket itself (out of file handles, say) accepting rests that long.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -85,6 +88,7 @@ impl Listener {
             match accepted {
                 Ok((stream, _)) => {
                     prepare(&stream);
+                    let stream = Patient::new(stream, header_timeout, TAKING_MAX);
                     let service = TowerToHyperService::new(routes.clone());
                     let connection = builder
                         .serve_connection(TokioIo::new(stream), service)

@@ -26,6 +26,9 @@ use crate::snapshot::Route;
 /// A client that is silent for so long in the middle of its body is given up.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
+/// A body that has not come after that long is given up, however steadily it drips.
+const BODY_TIME_MAX: Duration = Duration::from_secs(600);
+
 const MODEL: HeaderName = HeaderName::from_static("x-sluicegate-model");
 const ATTEMPTS: HeaderName = HeaderName::from_static("x-sluicegate-attempts");
 const QUEUE_MS: HeaderName = HeaderName::from_static("x-sluicegate-queue-ms");
@@ -60,7 +63,9 @@ async fn serve(
     let snapshot = gateway.driver().snapshot();
     let max_wait = max_wait(request.headers(), &snapshot.policy.lanes)?;
     let (parts, body) = request.into_parts();
-    let body = read(&parts, body, snapshot.policy.server.body_max).await?;
+    let max = snapshot.policy.server.body_max;
+    let body = tokio::time::timeout(BODY_TIME_MAX, read(&parts, body, max)).await;
+    let body = body.map_err(|_| Failure::BodyBroken("took too long"))??;
     let envelope = Envelope::decode(&body)?;
     let route = snapshot
         .route(&envelope.model)

@@ -63,7 +63,7 @@ impl UpstreamFailure {
                 hint,
             } => describe_error(name, *status, error, *hint),
             UpstreamFailureKind::Connect(problem) => api(
-                StatusCode::BAD_GATEWAY,
+                StatusCode::SERVICE_UNAVAILABLE,
                 "upstream_unavailable",
                 format!("{name} cannot be reached: {problem}; nothing was sent"),
             ),
@@ -135,6 +135,10 @@ fn describe_error(
             Retry::Maybe,
         ),
         ErrorClass::Server => api(StatusCode::BAD_GATEWAY, "upstream_error", Retry::Maybe),
+        // A redirect, say: nothing that the caller could mend.
+        _ if status.is_some_and(|status| !status.is_client_error()) => {
+            api(StatusCode::BAD_GATEWAY, "upstream_error", Retry::Maybe)
+        }
         // Inside a stream; as an answer of its own it passes unchanged.
         ErrorClass::Context | ErrorClass::Policy | ErrorClass::Invalid => {
             Described { ..invalid(said) }
@@ -151,10 +155,14 @@ fn said_by(name: &str, status: Option<StatusCode>, error: &UpstreamError) -> Str
         .into_iter()
         .find(|name| !name.is_empty());
     let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
-    let message = if error.message.is_empty() {
-        "no message"
-    } else {
-        &error.message
+    // What a provider says of a key or an account is the operator's to read.
+    let message = match error.class {
+        ErrorClass::Auth => "it does not accept our key; whoever runs this gateway can mend that",
+        ErrorClass::Billing => {
+            "our account there is out of money or quota; whoever runs this gateway can mend that"
+        }
+        _ if error.message.is_empty() => "no message",
+        _ => &error.message,
     };
     format!("{name} failed{status}{code}: {message}")
 }
