@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
+use memchr::memmem;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_config::Account;
 use sluicegate_dialect::openai::UpstreamError;
@@ -12,14 +13,18 @@ pub(crate) fn redacted(body: Bytes, account: &Account) -> Bytes {
     let mut clean = body;
     for key in &account.api_keys {
         let key = key.expose().as_bytes();
-        let finder = memchr::memmem::Finder::new(key);
-        while !key.is_empty()
-            && let Some(place) = finder.find(&clean)
-        {
-            clean = [&clean[..place], b"***", &clean[place + key.len()..]]
-                .concat()
-                .into();
+        if key.is_empty() || memmem::find(&clean, key).is_none() {
+            continue;
         }
+        let mut without = Vec::with_capacity(clean.len());
+        let mut copied = 0;
+        for place in memmem::find_iter(&clean, key) {
+            without.extend_from_slice(&clean[copied..place]);
+            without.extend_from_slice(b"***");
+            copied = place + key.len();
+        }
+        without.extend_from_slice(&clean[copied..]);
+        clean = without.into();
     }
     clean
 }
@@ -64,4 +69,22 @@ fn media_type_is(headers: &HeaderMap, wanted: &str) -> bool {
     kind.split(';')
         .next()
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_an_upstream_repeats_goes_no_further() {
+        let config = "accounts: { a: { provider: openai, api_keys: [sk-one, '*'] } }\n\
+                      deployments: { m: { account: a } }";
+        let policy = sluicegate_config::parse("test", config, &|_| None).expect("it is valid");
+        let said = Bytes::from_static(b"{\"error\":\"no such key: Bearer sk-one (sk-one)*\"}");
+        let clean = redacted(said, &policy.accounts[0]);
+        assert_eq!(
+            clean,
+            "{\"error\":\"no such key: Bearer ********* (*********)***\"}"
+        );
+    }
 }
