@@ -89,8 +89,9 @@ impl Serve {
     async fn policy(&self) -> anyhow::Result<(Policy, Source)> {
         if let Some(path) = &self.config {
             // Watched before it is read, so that no edit falls between the two.
-            let changes = reload::watch(path)?;
-            return Ok((file::read(path)?, Source::File(path.clone(), changes)));
+            let changes = reload::watch(path);
+            let policy = file::read(path)?;
+            return Ok((policy, Source::File(path.clone(), changes?)));
         }
         if let Some(policy) = Policy::from_env(&file::variable) {
             return Ok((policy, Source::Environment));

@@ -1,0 +1,22 @@
+//! The real binary over real sockets, with the fake upstream behind it and clients of every manner in front of it.
+//!
+//! One test binary, so that it is linked once. Each test starts processes of its own on ports of its own.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test that cannot go on says where and why"
+)]
+
+mod agents;
+mod chaos;
+mod commands;
+mod deadlines;
+mod harness;
+mod refusals;
+mod reload;
+mod same_answers;
+mod shutdown;
+mod transport;
+mod upstream_failures;
