@@ -85,7 +85,7 @@ async fn a_certificate_that_nobody_vouches_for_is_refused() {
     let answer = gateway.chat(&hello(false)).await;
     assert_eq!(
         (answer.status, answer.code().as_str()),
-        (502, "upstream_unavailable")
+        (503, "upstream_unavailable")
     );
     assert!(answer.text().contains("certificate"), "{}", answer.text());
     assert!(front.seen().is_empty());
@@ -136,7 +136,7 @@ async fn a_proxy_that_is_down_is_an_upstream_that_cannot_be_reached() {
     let answer = gateway.chat(&hello(false)).await;
     assert_eq!(
         (answer.status, answer.code().as_str()),
-        (502, "upstream_unavailable"),
+        (503, "upstream_unavailable"),
         "{answer:?}"
     );
     assert!(front.seen().is_empty());

@@ -274,7 +274,7 @@ deployments:
     let mut body = hello(false);
     body["model"] = json!("gone");
     let expected = Expected {
-        status: 502,
+        status: 503,
         code: "upstream_unavailable",
         kind: "api_error",
         param: None,
