@@ -32,6 +32,8 @@ pub(crate) struct Environment {
 ///
 /// When something is missing that may not be installed here; the message ends with the command that installs it.
 pub(crate) fn prepare(workspace: &Workspace, runner: &mut Runner) -> anyhow::Result<Environment> {
+    // The line that `serve` prints for people is tried as they would.
+    require_program(runner, "curl", &["curl"])?;
     let system_python = system_python(runner)?;
     let directory = workspace.target.join("venv");
     let python = directory.join("bin/python");
