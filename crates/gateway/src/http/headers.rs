@@ -83,14 +83,14 @@ pub(super) fn client_headers(upstream: &HeaderMap) -> HeaderMap {
     headers
 }
 
+/// Whether a `Connection` header, of which there may be several, keeps `name` to this connection.
 fn is_named_by_connection(headers: &HeaderMap, name: &HeaderName) -> bool {
-    let Some(connection) = headers.get(CONNECTION) else {
-        return false;
-    };
     let named = |option: &str| option.trim().eq_ignore_ascii_case(name.as_str());
-    connection
-        .to_str()
-        .is_ok_and(|options| options.split(',').any(named))
+    headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|options| options.to_str().ok())
+        .any(|options| options.split(',').any(named))
 }
 
 /// Without keys, whoever reaches the address may spend money, and a web page reaches loopback from its visitor's browser. A
@@ -189,6 +189,22 @@ mod tests {
         );
         assert_eq!(sent[AUTHORIZATION], "Bearer ours");
         assert!(upstream_headers(&client, None).get(AUTHORIZATION).is_none());
+    }
+
+    #[test]
+    fn every_connection_header_names_what_stays_on_the_connection() {
+        let mut headers = HeaderMap::new();
+        headers.append(CONNECTION, HeaderValue::from_static("keep-alive"));
+        headers.append(CONNECTION, HeaderValue::from_static("X-First, x-second"));
+        for name in ["x-first", "x-second", "x-third"] {
+            headers.insert(name, HeaderValue::from_static("1"));
+        }
+        let sent = upstream_headers(&headers, None);
+        let names: Vec<&str> = sent.keys().map(HeaderName::as_str).collect();
+        assert_eq!(names, ["x-third", "accept-encoding"]);
+        let answered = client_headers(&headers);
+        let names: Vec<&str> = answered.keys().map(HeaderName::as_str).collect();
+        assert_eq!(names, ["x-third"]);
     }
 
     #[test]
