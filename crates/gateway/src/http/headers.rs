@@ -1,4 +1,7 @@
 //! Which headers pass, in which direction.
+//!
+//! Nearly all pass: unknown ones may mean something to either side. What stays here is the connection's own, the client's secrets,
+//! what is said anew, and what would choose whose budget our key spends.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -41,6 +44,14 @@ const NEVER_UPSTREAM: [HeaderName; 10] = [
     ACCEPT_ENCODING,
 ];
 
+/// These choose the organisation or project that a key spends for. With our key that is not the client's to choose: the request
+/// would be counted on one account's limits and charged to another's. Where the account has no key of its own, there is
+/// nothing of ours to misdirect, and what listens on loopback may be a gateway that wants them.
+const SPENDING_FOR: [HeaderName; 2] = [
+    HeaderName::from_static("openai-organization"),
+    HeaderName::from_static("openai-project"),
+];
+
 const OURS: &str = "x-sluicegate-";
 
 /// The client's headers as they go upstream, with `credentials` of ours.
@@ -52,7 +63,9 @@ pub(super) fn upstream_headers(
 ) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(client.len() + 2);
     for (name, value) in client {
-        let kept = !HOP_BY_HOP.contains(name)
+        let misdirects = credentials.is_some() && SPENDING_FOR.contains(name);
+        let kept = !misdirects
+            && !HOP_BY_HOP.contains(name)
             && !NEVER_UPSTREAM.contains(name)
             && !name.as_str().starts_with(OURS)
             && !is_named_by_connection(client, name);
@@ -189,6 +202,21 @@ mod tests {
         );
         assert_eq!(sent[AUTHORIZATION], "Bearer ours");
         assert!(upstream_headers(&client, None).get(AUTHORIZATION).is_none());
+    }
+
+    #[test]
+    fn whose_budget_our_key_spends_is_not_the_clients_to_choose() {
+        let client: HeaderMap = SPENDING_FOR
+            .into_iter()
+            .map(|name| (name, HeaderValue::from_static("theirs")))
+            .collect();
+        let ours = (AUTHORIZATION, HeaderValue::from_static("Bearer ours"));
+        let sent = upstream_headers(&client, Some(ours));
+        let names: Vec<&str> = sent.keys().map(HeaderName::as_str).collect();
+        assert_eq!(names, ["accept-encoding", "authorization"]);
+        let sent = upstream_headers(&client, None);
+        assert_eq!(sent["openai-organization"], "theirs");
+        assert_eq!(sent["openai-project"], "theirs");
     }
 
     #[test]
