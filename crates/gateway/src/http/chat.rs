@@ -8,13 +8,14 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use http::header::CONTENT_LENGTH;
-use http::{HeaderName, HeaderValue, Method, Uri, request, response};
+use http::{HeaderName, HeaderValue, Method, request, response};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use sluicegate_config::Pattern;
 use sluicegate_dialect::openai::{Changes, Envelope, IncludeUsage};
 
 use super::Failure;
 use super::headers::{client_headers, upstream_headers};
+use super::query::upstream_address;
 use super::wait::max_wait;
 use crate::attempt::{Answer, AnswerBody, Call};
 use crate::driver::Place;
@@ -159,19 +160,9 @@ fn upstream_request(
     };
     let mut request = http::Request::new(Full::new(envelope.rewrite(&changes)));
     *request.method_mut() = Method::POST;
-    *request.uri_mut() = with_query(&route.upstream.chat, client.uri.query());
+    *request.uri_mut() = upstream_address(&route.upstream.chat, client.uri.query());
     *request.headers_mut() = upstream_headers(&client.headers, route.upstream.credentials());
     request
-}
-
-/// `address` with the query that the client sent.
-fn with_query(address: &Uri, query: Option<&str>) -> Uri {
-    let Some(query) = query else {
-        return address.clone();
-    };
-    let mut parts = address.clone().into_parts();
-    parts.path_and_query = format!("{}?{query}", address.path()).parse().ok();
-    Uri::from_parts(parts).unwrap_or_else(|_| address.clone())
 }
 
 fn respond(answer: Answer, name: &str, waited: Duration, slot: &mut Option<Exchange>) -> Response {

@@ -5,6 +5,7 @@ mod failure;
 mod headers;
 mod models;
 mod operator;
+mod query;
 mod upstream_failure;
 mod wait;
 

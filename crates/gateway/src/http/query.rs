@@ -1,0 +1,58 @@
+//! What of a client's query goes upstream: all but keys.
+//!
+//! Some providers take a key as a parameter of the query. The client's key is for us alone, and beside our own it would at best
+//! be refused. Everything else passes as it was written, byte for byte.
+
+use http::Uri;
+
+/// Parameters that hold a key, in the spellings of the providers.
+const KEYS: [&str; 4] = ["key", "api-key", "api_key", "subscription-key"];
+
+/// `address` with what of the client's `query` is no key.
+pub(super) fn upstream_address(address: &Uri, query: Option<&str>) -> Uri {
+    let query = query.map(without_keys).unwrap_or_default();
+    if query.is_empty() {
+        return address.clone();
+    }
+    let mut parts = address.clone().into_parts();
+    parts.path_and_query = format!("{}?{query}", address.path()).parse().ok();
+    Uri::from_parts(parts).unwrap_or_else(|_| address.clone())
+}
+
+fn without_keys(query: &str) -> String {
+    let kept: Vec<&str> = query
+        .split('&')
+        .filter(|parameter| !is_key(parameter))
+        .collect();
+    kept.join("&")
+}
+
+fn is_key(parameter: &str) -> bool {
+    let name = parameter.split('=').next().unwrap_or_default();
+    KEYS.iter().any(|key| name.eq_ignore_ascii_case(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_passes_without_its_keys() {
+        let address = Uri::from_static("https://upstream.example/v1/chat/completions");
+        for (query, expected) in [
+            (None, ""),
+            (Some(""), ""),
+            (Some("api-version=2026-01-01"), "?api-version=2026-01-01"),
+            (Some("key=theirs"), ""),
+            (Some("a=1&key=theirs&b=%26key%3D"), "?a=1&b=%26key%3D"),
+            (
+                Some("api-key=x&api_key=y&Subscription-Key=z&keys=3"),
+                "?keys=3",
+            ),
+            (Some("API-KEY&monkey=1"), "?monkey=1"),
+        ] {
+            let sent = upstream_address(&address, query).to_string();
+            assert_eq!(sent, format!("{address}{expected}"), "{query:?}");
+        }
+    }
+}
