@@ -8,6 +8,7 @@ mod operator;
 mod query;
 mod upstream_failure;
 mod wait;
+mod web_page;
 
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ pub(crate) fn client_routes(gateway: &Arc<Gateway>) -> Router {
         .route("/v1/models/{model}", get(models::one))
         .layer(middleware::from_fn_with_state(
             Arc::clone(gateway),
-            headers::refuse_web_pages,
+            web_page::refuse,
         ))
         .merge(operator::probes())
         .fallback(not_found)
