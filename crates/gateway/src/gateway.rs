@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -19,7 +19,6 @@ pub(crate) struct Gateway {
     driver: Arc<Driver>,
     metrics: Arc<Metrics>,
     clock: Clock,
-    loopback_only: AtomicBool,
     phase: watch::Sender<Phase>,
     requests: AtomicU64,
     /// Tells this process's request ids from another's.
@@ -47,7 +46,6 @@ pub(crate) enum Phase {
 impl Gateway {
     pub(crate) fn new(snapshot: Snapshot, clock: Clock) -> Arc<Self> {
         let metrics = Metrics::new();
-        let loopback_only = AtomicBool::new(snapshot.policy.server.is_loopback());
         let driver = Driver::new(Arc::new(snapshot), clock, Arc::clone(&metrics));
         let (phase, _) = watch::channel(Phase::Serving);
         let born = clock.now().wall.as_unix_nanos();
@@ -55,7 +53,6 @@ impl Gateway {
             driver,
             metrics,
             clock,
-            loopback_only,
             phase,
             requests: AtomicU64::new(0),
             born,
@@ -79,11 +76,6 @@ impl Gateway {
             born: self.born,
             number: self.requests.fetch_add(1, Ordering::Relaxed),
         }
-    }
-
-    /// Whether only programs on this machine can be clients.
-    pub(crate) fn loopback_only(&self) -> bool {
-        self.loopback_only.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

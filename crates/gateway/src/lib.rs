@@ -23,11 +23,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::Router;
 use sluicegate_config::Policy;
 use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
 use crate::gateway::{Gateway, Phase};
+use crate::http::Reach;
 use crate::metrics::Reload;
 use crate::server::Listener;
 use crate::snapshot::Snapshot;
@@ -88,20 +90,20 @@ impl Running {
         }
         let snapshot = Snapshot::new(policy, None)?;
         let gateway = Gateway::new(snapshot, Clock::start());
-        let bind = async |address, routes| {
+        let bind = async |address, routes: fn(&Arc<Gateway>, Reach) -> Router| {
+            let routes = routes(&gateway, Reach::of(address));
             let listener = Listener::bind(address, routes, server.header_timeout).await;
             let listener = listener.and_then(|listener| Ok((listener.address()?, listener)));
             listener.map_err(|error| StartError::Listen { address, error })
         };
         let mut listeners = Vec::new();
         let (address, admin_address) = if server.admin_is_shared() {
-            let (address, listener) = bind(server.listen, http::all_routes(&gateway)).await?;
+            let (address, listener) = bind(server.listen, http::all_routes).await?;
             listeners.push(listener);
             (address, address)
         } else {
-            let (address, clients) = bind(server.listen, http::client_routes(&gateway)).await?;
-            let (admin_address, admin) =
-                bind(server.admin_listen, http::admin_routes(&gateway)).await?;
+            let (address, clients) = bind(server.listen, http::client_routes).await?;
+            let (admin_address, admin) = bind(server.admin_listen, http::admin_routes).await?;
             listeners.extend([clients, admin]);
             (address, admin_address)
         };

@@ -21,38 +21,40 @@ use axum::routing::{get, post};
 pub(crate) use failure::Failure;
 pub(crate) use models::example_model;
 pub(crate) use upstream_failure::{UpstreamFailure, UpstreamFailureKind};
+pub(crate) use web_page::Reach;
 
 use crate::gateway::Gateway;
 
-/// What clients reach.
-pub(crate) fn client_routes(gateway: &Arc<Gateway>) -> Router {
+/// What clients reach on an address within `reach`.
+pub(crate) fn client_routes(gateway: &Arc<Gateway>, reach: Reach) -> Router {
+    served(gateway, reach, client_pages())
+}
+
+/// What operators reach.
+pub(crate) fn admin_routes(gateway: &Arc<Gateway>, reach: Reach) -> Router {
+    served(gateway, reach, operator::pages())
+}
+
+/// What both reach where they are one address.
+pub(crate) fn all_routes(gateway: &Arc<Gateway>, reach: Reach) -> Router {
+    served(gateway, reach, client_pages().merge(operator::pages()))
+}
+
+fn client_pages() -> Router<Arc<Gateway>> {
     Router::new()
         .route("/v1/chat/completions", post(chat::complete))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{model}", get(models::one))
-        .layer(middleware::from_fn_with_state(
-            Arc::clone(gateway),
-            web_page::refuse,
-        ))
-        .merge(operator::probes())
-        .fallback(not_found)
-        .method_not_allowed_fallback(wrong_method)
-        .with_state(Arc::clone(gateway))
 }
 
-/// What operators reach.
-pub(crate) fn admin_routes(gateway: &Arc<Gateway>) -> Router {
-    Router::new()
-        .merge(operator::pages())
-        .merge(operator::probes())
+/// `pages` with what stands on every address. The probes are behind no guard: who asks them knows an address and no name.
+fn served(gateway: &Arc<Gateway>, reach: Reach, pages: Router<Arc<Gateway>>) -> Router {
+    pages
         .fallback(not_found)
         .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(reach, web_page::refuse))
+        .merge(operator::probes().method_not_allowed_fallback(wrong_method))
         .with_state(Arc::clone(gateway))
-}
-
-/// What both reach where they are one address.
-pub(crate) fn all_routes(gateway: &Arc<Gateway>) -> Router {
-    client_routes(gateway).merge(operator::pages().with_state(Arc::clone(gateway)))
 }
 
 async fn not_found(request: Request) -> Response {
@@ -70,3 +72,6 @@ async fn wrong_method(request: Request) -> Response {
     }
     .response()
 }
+
+#[cfg(test)]
+mod tests;

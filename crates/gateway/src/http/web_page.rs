@@ -1,7 +1,11 @@
 //! Refuses what a web page in somebody's browser may have sent.
+//!
+//! Without keys, whoever reaches an address may spend money and read what is counted, and a web page reaches loopback from its
+//! visitor's browser. A page cannot send JSON to another origin without asking first, so JSON is required everywhere. It cannot
+//! choose the `Host` that a rebound name shows, so on loopback the name of loopback is required; elsewhere nobody can tell
+//! which names the operator gave the address.
 
-use std::net::IpAddr;
-use std::sync::Arc;
+use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -10,31 +14,36 @@ use http::header::{CONTENT_TYPE, HOST};
 use http::{HeaderMap, Method};
 
 use super::Failure;
-use crate::gateway::Gateway;
 
-/// Without keys, whoever reaches the address may spend money, and a web page reaches loopback from its visitor's browser. A
-/// page cannot send JSON to another origin without asking first, and cannot choose the `Host` that a rebound name shows.
-pub(super) async fn refuse(
-    State(gateway): State<Arc<Gateway>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let problem = gateway
-        .loopback_only()
-        .then(|| web_page(&request))
-        .flatten();
-    match problem {
+/// From where an address can be reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reach {
+    /// From this machine only.
+    Loopback,
+    /// From others too: the operator said that everyone is to be answered.
+    Network,
+}
+
+impl Reach {
+    pub(crate) fn of(address: SocketAddr) -> Self {
+        if address.ip().to_canonical().is_loopback() {
+            Self::Loopback
+        } else {
+            Self::Network
+        }
+    }
+}
+
+/// Lets through what no web page can have sent to an address within `reach`.
+pub(super) async fn refuse(State(reach): State<Reach>, request: Request, next: Next) -> Response {
+    match problem(&request, reach) {
         Some(failure) => failure.response(),
         None => next.run(request).await,
     }
 }
 
-fn web_page(request: &Request) -> Option<Failure> {
-    let host = request.uri().host().map(str::to_owned).or_else(|| {
-        let host = request.headers().get(HOST)?.to_str().ok()?;
-        Some(host.parse::<http::uri::Authority>().ok()?.host().to_owned())
-    });
-    if !host.as_deref().is_some_and(is_loopback_name) {
+fn problem(request: &Request, reach: Reach) -> Option<Failure> {
+    if reach == Reach::Loopback && !names_loopback(request) {
         return Some(Failure::Header {
             name: "host",
             expected: "without keys only localhost, 127.0.0.1 and [::1] are answered".to_owned(),
@@ -47,6 +56,14 @@ fn web_page(request: &Request) -> Option<Failure> {
         });
     }
     None
+}
+
+fn names_loopback(request: &Request) -> bool {
+    let host = request.uri().host().map(str::to_owned).or_else(|| {
+        let host = request.headers().get(HOST)?.to_str().ok()?;
+        Some(host.parse::<http::uri::Authority>().ok()?.host().to_owned())
+    });
+    host.as_deref().is_some_and(is_loopback_name)
 }
 
 fn is_loopback_name(host: &str) -> bool {
@@ -71,6 +88,22 @@ fn is_json(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_can_be_reached_from_where() {
+        for (address, reach) in [
+            ("127.0.0.1:8080", Reach::Loopback),
+            ("127.3.2.1:8080", Reach::Loopback),
+            ("[::1]:8080", Reach::Loopback),
+            ("[::ffff:127.0.0.1]:8080", Reach::Loopback),
+            ("0.0.0.0:8080", Reach::Network),
+            ("[::]:8080", Reach::Network),
+            ("192.0.2.7:8080", Reach::Network),
+        ] {
+            let parsed = address.parse().expect("an address");
+            assert_eq!(Reach::of(parsed), reach, "{address}");
+        }
+    }
 
     #[test]
     fn loopback_names() {
