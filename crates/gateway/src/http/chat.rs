@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -20,7 +21,7 @@ use super::wait::max_wait;
 use crate::attempt::{Answer, AnswerBody, Call};
 use crate::driver::Place;
 use crate::exchange::Exchange;
-use crate::gateway::{Gateway, Phase};
+use crate::gateway::{Gateway, Phase, RequestId};
 use crate::settlement;
 use crate::snapshot::Route;
 
@@ -35,10 +36,13 @@ const ATTEMPTS: HeaderName = HeaderName::from_static("x-sluicegate-attempts");
 const QUEUE_MS: HeaderName = HeaderName::from_static("x-sluicegate-queue-ms");
 
 /// Serves one call.
-pub(super) async fn complete(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
-    let id = gateway.next_request_id();
+pub(super) async fn complete(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Response {
     let mut exchange = Some(Exchange::begin(gateway.metrics(), gateway.clock(), id));
-    let mut response = match serve(&gateway, request, &mut exchange).await {
+    match serve(&gateway, request, &mut exchange).await {
         Ok(response) => response,
         Err(failure) => {
             tracing::debug!(%id, reason = failure.message(), "request failed");
@@ -47,9 +51,7 @@ pub(super) async fn complete(State(gateway): State<Arc<Gateway>>, request: Reque
             }
             failure.response()
         }
-    };
-    id.name(response.headers_mut());
-    response
+    }
 }
 
 async fn serve(

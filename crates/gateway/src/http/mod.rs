@@ -13,8 +13,8 @@ mod web_page;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Request;
-use axum::middleware;
+use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, post};
 
@@ -44,7 +44,7 @@ fn client_pages() -> Router<Arc<Gateway>> {
     Router::new()
         .route("/v1/chat/completions", post(chat::complete))
         .route("/v1/models", get(models::list))
-        .route("/v1/models/{model}", get(models::one))
+        .route("/v1/models/{*model}", get(models::one))
 }
 
 /// `pages` with what stands on every address. The probes are behind no guard: who asks them knows an address and no name.
@@ -54,7 +54,24 @@ fn served(gateway: &Arc<Gateway>, reach: Reach, pages: Router<Arc<Gateway>>) -> 
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(reach, web_page::refuse))
         .merge(operator::probes().method_not_allowed_fallback(wrong_method))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(gateway),
+            name_exchange,
+        ))
         .with_state(Arc::clone(gateway))
+}
+
+/// Gives a request its id, and an answer that has none of its upstream's that of its request.
+async fn name_exchange(
+    State(gateway): State<Arc<Gateway>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let id = gateway.next_request_id();
+    request.extensions_mut().insert(id);
+    let mut response = next.run(request).await;
+    id.name(response.headers_mut());
+    response
 }
 
 async fn not_found(request: Request) -> Response {

@@ -1,5 +1,6 @@
 //! The routes as a whole, without sockets.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Router;
@@ -46,6 +47,7 @@ async fn a_rebound_name_reaches_the_probes_only() {
     for (path, named) in [
         ("/metrics", StatusCode::OK),
         ("/v1/models", StatusCode::OK),
+        ("/v1/models/vendor/m", StatusCode::OK),
         ("/nothing", StatusCode::NOT_FOUND),
         ("/v1/chat/completions", StatusCode::METHOD_NOT_ALLOWED),
     ] {
@@ -101,6 +103,61 @@ async fn json_is_required_wherever_the_gateway_listens() {
         let response = ask(&routes, &Method::POST, "/v1/chat/completions", &headers).await;
         let said = text(response).await;
         assert!(!said.contains("content-type"), "{reach:?}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn every_answer_of_ours_has_an_id_of_its_own() {
+    let gateway = gateway();
+    let routes = all_routes(&gateway, Reach::Loopback);
+    let mut ids = BTreeSet::new();
+    for (method, path, headers, status) in [
+        (Method::GET, "/nothing", NAMED, StatusCode::NOT_FOUND),
+        (
+            Method::GET,
+            "/v1/chat/completions",
+            NAMED,
+            StatusCode::METHOD_NOT_ALLOWED,
+        ),
+        (
+            Method::POST,
+            "/healthz",
+            NAMED,
+            StatusCode::METHOD_NOT_ALLOWED,
+        ),
+        (Method::GET, "/v1/models", REBOUND, StatusCode::BAD_REQUEST),
+        (Method::GET, "/v1/models", NAMED, StatusCode::OK),
+        (Method::GET, "/v1/models/none", NAMED, StatusCode::NOT_FOUND),
+        (
+            Method::POST,
+            "/v1/chat/completions",
+            NAMED,
+            StatusCode::BAD_REQUEST,
+        ),
+    ] {
+        let response = ask(&routes, &method, path, headers).await;
+        assert_eq!(response.status(), status, "{method} {path}");
+        let id = response.headers().get("x-request-id");
+        let id = id.unwrap_or_else(|| panic!("{method} {path}: no id"));
+        assert!(
+            ids.insert(id.clone()),
+            "{method} {path}: {id:?} a second time"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_model_may_have_a_slash_in_its_name() {
+    let gateway = gateway();
+    let routes = client_routes(&gateway, Reach::Loopback);
+    for path in [
+        "/v1/models/vendor/line/m-1",
+        "/v1/models/vendor%2Fline%2Fm-1",
+    ] {
+        let response = ask(&routes, &Method::GET, path, NAMED).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        let said = text(response).await;
+        assert!(said.contains(r#""id":"vendor/line/m-1""#), "{path}: {said}");
     }
 }
 
