@@ -87,11 +87,10 @@ pub(crate) async fn follow(
 fn reload(running: &Running, policy: &Policy) {
     match running.reload(policy.clone()) {
         Ok(Reloaded::Whole) => tracing::info!("the configuration was reloaded"),
-        Ok(Reloaded::RestartForAddresses) => {
-            tracing::warn!(
-                "the configuration was reloaded; server.listen and server.admin_listen need a restart"
-            );
-        }
+        Ok(Reloaded::RestartFor(settings)) => tracing::warn!(
+            "the configuration was reloaded, but for what needs a restart: {}",
+            settings.join(", ")
+        ),
         Err(error) => tracing::error!("the configuration stays as it was: {error}"),
     }
 }

@@ -24,7 +24,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
-use sluicegate_config::Policy;
+use sluicegate_config::{Policy, Server};
 use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
@@ -71,6 +71,8 @@ pub enum StartError {
 #[derive(Debug)]
 pub struct Running {
     gateway: Arc<Gateway>,
+    /// What it was started with; some of it stays.
+    begun: Server,
     address: SocketAddr,
     admin_address: SocketAddr,
     listeners: Vec<JoinHandle<()>>,
@@ -114,6 +116,7 @@ impl Running {
                 .map(|listener| listener.serve(&gateway))
                 .collect(),
             gateway,
+            begun: server,
             address,
             admin_address,
         })
@@ -129,26 +132,24 @@ impl Running {
         self.admin_address
     }
 
-    /// Holds to another policy without dropping a request or a count. Its addresses stay as they are: they need a restart, and the
-    /// answer says whether one is due.
+    /// Holds to another policy without dropping a request or a count. What the listeners were made of stays as it was at the start:
+    /// the answer names the settings that wait for a restart.
     ///
     /// # Errors
     ///
     /// When the policy cannot be served. The one before stays in force.
     pub fn reload(&self, policy: Policy) -> Result<Reloaded, SnapshotError> {
         let before = self.gateway.driver().snapshot();
-        let server = &before.policy.server;
-        let moved = policy.server.listen != server.listen
-            || policy.server.admin_listen != server.admin_listen;
+        let restart_for = restart_for(&self.begun, &policy.server);
         let reloads = &self.gateway.metrics().reloads;
         match Snapshot::new(policy, Some(&before)) {
             Ok(snapshot) => {
                 self.gateway.driver().reconfigure(Arc::new(snapshot));
                 reloads.get_or_create(&Reload { outcome: "ok" }).inc();
-                Ok(if moved {
-                    Reloaded::RestartForAddresses
-                } else {
+                Ok(if restart_for.is_empty() {
                     Reloaded::Whole
+                } else {
+                    Reloaded::RestartFor(restart_for)
                 })
             }
             Err(error) => {
@@ -198,10 +199,74 @@ impl Running {
 }
 
 /// How much of a reload took effect.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reloaded {
     /// All of it.
     Whole,
-    /// All but the addresses, which need a restart.
-    RestartForAddresses,
+    /// All but these settings, which differ from those at the start and need a restart.
+    RestartFor(Vec<&'static str>),
+}
+
+/// The settings by which `wanted` differs from what the listeners were made of.
+fn restart_for(begun: &Server, wanted: &Server) -> Vec<&'static str> {
+    // Named one by one, so that a new setting has to be thought of here.
+    let Server {
+        listen,
+        admin_listen,
+        header_timeout,
+        body_max: _,
+        drain: _,
+    } = begun;
+    [
+        ("server.listen", *listen != wanted.listen),
+        ("server.admin_listen", *admin_listen != wanted.admin_listen),
+        (
+            "server.header_timeout",
+            *header_timeout != wanted.header_timeout,
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(setting, differs)| differs.then_some(setting))
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(server: &str) -> Policy {
+        let text = format!(
+            "server: {{ listen: 127.0.0.1:0, {server} }}\n\
+             accounts: {{ a: {{ provider: openai, base_url: http://127.0.0.1:9 }} }}\n\
+             deployments: {{ m: {{ account: a }} }}\n"
+        );
+        sluicegate_config::parse("a.yaml", &text, &|_| None).expect("a valid policy")
+    }
+
+    #[tokio::test]
+    async fn a_reload_names_what_waits_for_a_restart() {
+        let running = Running::start(policy("header_timeout: 7s"), Exposure::LoopbackOnly).await;
+        let running = running.expect("a free port");
+        let header_timeout = Reloaded::RestartFor(vec!["server.header_timeout"]);
+        for (server, expected) in [
+            (
+                "header_timeout: 7s, body_max: 1000, drain: 1s",
+                Reloaded::Whole,
+            ),
+            ("header_timeout: 8s", header_timeout.clone()),
+            // It still waits, though nothing changed since the last reload.
+            ("header_timeout: 8s, drain: 2s", header_timeout),
+            (
+                "header_timeout: 7s, admin_listen: 127.0.0.1:1",
+                Reloaded::RestartFor(vec!["server.admin_listen"]),
+            ),
+            ("header_timeout: 7s", Reloaded::Whole),
+        ] {
+            let reloaded = running
+                .reload(policy(server))
+                .expect("a policy that can be served");
+            assert_eq!(reloaded, expected, "{server}");
+        }
+        running.stop(std::future::ready(())).await;
+    }
 }
