@@ -53,7 +53,8 @@ pub(crate) struct Route<'a> {
 }
 
 impl Snapshot {
-    /// What serving `policy` takes. Accounts that are as they were in `before` keep their connections.
+    /// What serving `policy` takes. Accounts that are reached as they were in `before` keep their connections and the turn of
+    /// their keys, whatever else of them changed.
     pub(crate) fn new(policy: Policy, before: Option<&Self>) -> Result<Self, SnapshotError> {
         let ledgers = policy.ledgers();
         let target = |(deployment, limits): (&Deployment, &Vec<usize>)| Target {
@@ -107,7 +108,7 @@ impl Snapshot {
             .policy
             .accounts
             .iter()
-            .position(|ours| ours == account)?;
+            .position(|ours| is_reached_alike(ours, account))?;
         Some(Arc::clone(&self.upstreams[place]))
     }
 
@@ -124,12 +125,51 @@ impl Snapshot {
     }
 }
 
+/// Whether an [`Upstream`] of the one would serve the other: all that it is made of is the same.
+fn is_reached_alike(one: &Account, other: &Account) -> bool {
+    one.provider == other.provider
+        && one.api_keys == other.api_keys
+        && one.base_url == other.base_url
+        && one.timeouts.connect == other.timeouts.connect
+        && one.ca_file == other.ca_file
+}
+
 impl<'a> Route<'a> {
     /// The model to ask the provider for, where it is not the one that the client named.
     pub(crate) fn other_model(self, requested: &str) -> Option<&'a str> {
         match &self.deployment.model {
             UpstreamModel::Named(model) if model != requested => Some(model),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(account: &str, before: Option<&Snapshot>) -> Snapshot {
+        let text = format!(
+            "accounts: {{ a: {{ provider: openai, {account} }} }}\ndeployments: {{ m: {{ account: a }} }}\n"
+        );
+        let policy = sluicegate_config::parse("a.yaml", &text, &|_| None).expect("a valid policy");
+        Snapshot::new(policy, before).expect("a policy that can be served")
+    }
+
+    #[test]
+    fn connections_outlive_what_they_are_not_made_of() {
+        let before = snapshot("api_key: k, limits: { tpm: 1000 }", None);
+        for (account, is_kept) in [
+            ("api_key: k, limits: { tpm: 2000, rpm: 5 }", true),
+            ("api_key: k, headroom: 0.5, timeouts: { head: 9s }", true),
+            ("api_key: other, limits: { tpm: 1000 }", false),
+            ("api_keys: [k, other], limits: { tpm: 1000 }", false),
+            ("api_key: k, base_url: https://elsewhere.example", false),
+            ("api_key: k, timeouts: { connect: 9s }", false),
+        ] {
+            let after = snapshot(account, Some(&before));
+            let same = Arc::ptr_eq(&before.upstreams[0], &after.upstreams[0]);
+            assert_eq!(same, is_kept, "{account}");
         }
     }
 }
