@@ -28,7 +28,7 @@ mod window;
 pub use charge::{Charge, ChargeRule, Output, RequestSize, TimesBestOf};
 pub use error_class::{ErrorClass, ErrorMatch};
 pub use evidence::{Confidence, Evidence};
-pub use limit::{Alternative, LimitError, LimitRow, LimitTemplate};
+pub use limit::{ARRIVAL_SPREAD, Alternative, LimitError, LimitRow, LimitTemplate};
 pub use provider::{Auth, Dialect, Paths, Provider, provider, providers};
 pub use signal::{ResetFormat, SignalRow};
 pub use window::WindowRow;

@@ -16,8 +16,9 @@ use crate::{Evidence, Provider};
 /// no fact about a provider.
 const CONCURRENT: &str = "concurrent";
 
-/// Assumed before it is learned: a request arrives within 20 ms of another that left with it.
-const ARRIVAL_SPREAD: Duration = Duration::from_millis(20);
+/// Assumed of every limit before it is learned: a request arrives within 20 ms of another that left with it. No provider's fact
+/// but our own path's, so it stands in no row.
+pub const ARRIVAL_SPREAD: Duration = Duration::from_millis(20);
 
 impl Provider {
     /// The limit that mirrors this provider's `short` one (`rpm`, `rps`, `rpd`, `tpm`, `tpd`,

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sluicegate_catalog::{LimitError, Provider};
+use sluicegate_catalog::{ARRIVAL_SPREAD, LimitError, Provider};
 use sluicegate_core::{
     Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
 };
@@ -14,9 +14,6 @@ use crate::checked::{Data, Section, Value};
 use crate::errors::{Mark, Path, Problems};
 use crate::shape::brief;
 use crate::table::{LONG, SHORT};
-
-/// Assumed of a limit that no row describes, until it is learned.
-const ARRIVAL_SPREAD: Duration = Duration::from_millis(20);
 
 /// What the limits stand at.
 pub(super) struct Scope {
