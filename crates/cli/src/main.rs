@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 1 the work failed, 2 wrong usage or configuration. What a program may read goes to stdout, everything else to
 //! stderr.
 
+mod builtin_fake;
 mod check;
 mod fake;
 mod file;

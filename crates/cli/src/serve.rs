@@ -6,20 +6,10 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use sluicegate_config::Policy;
-use sluicegate_fake::Settings;
 use sluicegate_gateway::{Exposure, Running, StartError};
 use tokio::task::JoinHandle;
 
-use crate::{WrongUsage, file, reload, signals};
-
-/// What the built-in fake upstream limits: the same as [`Policy::for_fake`] counts.
-const FAKE_SETTINGS: &str = "
-provider:
-  limits:
-    - { meter: requests, amount: 300, per: 60s, window: fixed, quantum: { per: 1s, any: true } }
-    - { meter: tokens, amount: 300000, per: 60s, window: fixed }
-answer: { output_tokens: 48, ms_per_token: 5 }
-";
+use crate::{WrongUsage, builtin_fake, file, reload, signals};
 
 /// Run the gateway.
 ///
@@ -96,9 +86,9 @@ impl Serve {
         if let Some(policy) = Policy::from_env(&file::variable) {
             return Ok((policy, Source::Environment));
         }
-        let settings = Settings::from_yaml(FAKE_SETTINGS).context("the built-in settings")?;
-        let fake = sluicegate_fake::bind(SocketAddr::from(([127, 0, 0, 1], 0)), settings).await?;
-        let policy = Policy::for_fake(fake.local_addr()?);
+        let free = SocketAddr::from(([127, 0, 0, 1], 0));
+        let fake = sluicegate_fake::bind(free, builtin_fake::settings()?).await?;
+        let policy = builtin_fake::policy(fake.local_addr()?)?;
         let fake = tokio::spawn(fake.run(std::future::pending()));
         Ok((policy, Source::Fake(fake)))
     }
@@ -153,7 +143,10 @@ fn greet(running: &Running, source: &Source) {
         Source::Fake(_) => {
             println!(
                 "no key in the environment (OPENAI_API_KEY, ...) and no --config: answers come from the built-in fake upstream,\n\
-                 which allows 300 requests (5 in any second) and 300,000 tokens a minute and costs nothing"
+                 which allows {} requests ({} in any second) and {} tokens a minute and costs nothing",
+                builtin_fake::REQUESTS_PER_MINUTE,
+                builtin_fake::REQUESTS_PER_MINUTE / 60,
+                builtin_fake::TOKENS_PER_MINUTE,
             );
             running.example_model()
         }

@@ -1,14 +1,8 @@
-//! Policies without a file: from the keys in the environment, and for the built-in fake upstream.
+//! The policy without a file: from the keys in the environment.
 
-use std::net::SocketAddr;
-use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::time::Duration;
 
-use sluicegate_catalog::{Provider, provider, providers};
-use sluicegate_core::{
-    Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
-};
+use sluicegate_catalog::{Provider, providers};
 
 use crate::{
     Account, Deployment, Headroom, Pattern, Policy, Secret, Timeouts, UpstreamModel, parse,
@@ -45,44 +39,6 @@ impl Policy {
         }
         policy.deployments.push(deployment("*", 0));
         (!policy.accounts.is_empty()).then_some(policy)
-    }
-
-    /// One account for the built-in fake upstream that listens at `address`, which answers for every model.
-    ///
-    /// Its limits are the fake's own defaults: 300 requests a minute, 5 in any second, and 300,000 tokens a minute, in
-    /// minutes of the clock. Nobody else calls it, so everything is there from the start.
-    pub fn for_fake(address: SocketAddr) -> Self {
-        const MINUTE: Duration = Duration::from_secs(60);
-        const SECOND: Duration = Duration::from_secs(1);
-        // Both run on one machine, perhaps a busy one: a request is late by what its scheduler adds, not by a network.
-        const SPREAD: Duration = Duration::from_millis(100);
-        let limit = |meter: Meter, amount, quantum| Limit {
-            name: format!("account fake {meter}/60s").into(),
-            meter,
-            amount,
-            window: Window::Fixed { per: MINUTE },
-            quantum,
-            headroom: BasisPoints::WHOLE,
-            start: Start::Full,
-            mode: Mode::Enforce,
-            settlement: Settlement::Keep,
-            failures: Failures::Count,
-            arrival_spread: SPREAD,
-            authority: Authority::Local,
-        };
-        const REQUESTS: NonZeroU64 = NonZeroU64::new(300).expect("not zero");
-        const TOKENS: NonZeroU64 = NonZeroU64::new(300_000).expect("not zero");
-        let row = provider("openai").expect("the catalog has the provider that the fake imitates");
-        let mut policy = Self::without_accounts();
-        policy.accounts.push(Account {
-            limits: vec![
-                limit(Meter::Requests, REQUESTS, Some(SECOND)),
-                limit(Meter::Tokens, TOKENS, None),
-            ],
-            ..account("fake", row, format!("http://{address}/v1"))
-        });
-        policy.deployments.push(deployment("*", 0));
-        policy
     }
 
     /// All defaults of the table: what a file says that names nothing.
@@ -156,32 +112,5 @@ mod tests {
 
         assert_eq!(Policy::from_env(&|_| None), None);
         assert_eq!(Policy::from_env(&|_| Some(" ".to_owned())), None);
-    }
-
-    #[test]
-    fn the_fake_has_its_own_limits() {
-        let policy = Policy::for_fake("127.0.0.1:4711".parse().expect("an address"));
-        assert_eq!(policy.accounts[0].base_url, "http://127.0.0.1:4711/v1");
-        assert_eq!(
-            policy.accounts[0]
-                .provider
-                .chat_url(&policy.accounts[0].base_url),
-            "http://127.0.0.1:4711/v1/chat/completions"
-        );
-        let ledgers = policy.ledgers();
-        let limits: Vec<(&str, u64)> = ledgers
-            .limits
-            .iter()
-            .map(|limit| (&*limit.name, limit.amount.get()))
-            .collect();
-        assert_eq!(
-            limits,
-            [
-                ("account fake requests/60s", 300),
-                ("account fake tokens/60s", 300_000)
-            ]
-        );
-        assert_eq!(ledgers.limits[0].quantum, Some(Duration::from_secs(1)));
-        assert_eq!(ledgers.targets, [[0, 1]]);
     }
 }
