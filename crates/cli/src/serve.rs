@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
+use sluicegate_catalog::Provider;
 use sluicegate_config::Policy;
 use sluicegate_gateway::{Exposure, Running, StartError};
 use tokio::task::JoinHandle;
@@ -32,7 +33,10 @@ pub(crate) struct Serve {
 #[derive(Debug)]
 enum Source {
     File(PathBuf, reload::Changes),
-    Environment,
+    /// With a file that does the same and lets the gate count.
+    Environment {
+        example: String,
+    },
     Fake(JoinHandle<()>),
 }
 
@@ -65,7 +69,7 @@ impl Serve {
                     () = reload::follow(&running, path, changes, policy, |policy| self.overridden(policy)) => {}
                 }
             }
-            Source::Environment | Source::Fake(_) => termination.await,
+            Source::Environment { .. } | Source::Fake(_) => termination.await,
         }
         tracing::info!("draining; a second signal breaks off what is left");
         let hurry = signals::termination()?;
@@ -84,7 +88,8 @@ impl Serve {
             return Ok((policy, Source::File(path.clone(), changes?)));
         }
         if let Some(policy) = Policy::from_env(&file::variable) {
-            return Ok((policy, Source::Environment));
+            let example = example_file(policy.accounts[0].provider, &file::variable);
+            return Ok((policy, Source::Environment { example }));
         }
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
         let fake = sluicegate_fake::bind(free, builtin_fake::settings()?).await?;
@@ -134,9 +139,10 @@ fn greet(running: &Running, source: &Source) {
             );
             running.example_model()
         }
-        Source::Environment => {
+        Source::Environment { example } => {
             println!(
-                "accounts from the keys in the environment; limits are learned from the providers' answers"
+                "accounts from the keys in the environment. No limits are known, so nothing is held back: for a gate that\n\
+                 works, put your account's own limits into a file like this one and start with --config FILE\n\n{example}"
             );
             running.example_model()
         }
@@ -159,10 +165,46 @@ fn greet(running: &Running, source: &Source) {
     );
 }
 
+/// A file that says what the key of `provider` in the environment says, and limits.
+fn example_file(provider: &Provider, env: &dyn Fn(&str) -> Option<String>) -> String {
+    let id = &provider.id;
+    let is_set = |name: &&String| env(name).is_some_and(|key| !key.trim().is_empty());
+    let key = provider.env_keys.iter().find(is_set);
+    let key = key.map_or("API_KEY", String::as_str);
+    format!(
+        "accounts:\n  {id}: {{ provider: {id}, api_key: \"${{{key}}}\", limits: {{ rpm: 500, tpm: 300000 }} }}\n\
+         deployments:\n  \"*\": {{ account: {id}, model: \"*\" }}"
+    )
+}
+
 /// An address that a client on this machine can use.
 fn reachable(address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
         return SocketAddr::from(([127, 0, 0, 1], address.port()));
     }
     address
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_file_says_what_the_environment_said_and_limits() {
+        let env = |name: &str| (name == "OPENAI_API_KEY").then(|| "k-1".to_owned());
+        let from_env = Policy::from_env(&env).expect("a key is there");
+        let text = example_file(from_env.accounts[0].provider, &env);
+        assert_eq!(text.lines().count(), 4, "{text}");
+        assert!(!text.contains("k-1"), "no key is printed: {text}");
+        let mut policy = sluicegate_config::parse("a.yaml", &text, &env).expect("a valid file");
+        let amounts: Vec<u64> = policy
+            .ledgers()
+            .limits
+            .iter()
+            .map(|limit| limit.amount.get())
+            .collect();
+        assert_eq!(amounts, [500, 300_000]);
+        policy.accounts[0].limits.clear();
+        assert_eq!(policy, from_env, "nothing but the limits differs");
+    }
 }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Policy {
-    /// One account for each provider whose key `env` knows, with no limits: the providers' answers teach them. A provider
+    /// One account for each provider whose key `env` knows. No limits are known of them, so nothing is held back. A provider
     /// without an address of its own is left out.
     ///
     /// One account answers for every model. Of several, each answers for the models of its provider, and the first in the
