@@ -63,11 +63,16 @@ impl Exchange {
             .queue_wait
             .get_or_create(&WAITS)
             .observe(waited.as_secs_f64());
+        self.reserved(demand);
+        waited
+    }
+
+    /// It may be sent, for the first time or once more.
+    pub(crate) fn reserved(&self, demand: Amounts) {
         self.metrics
             .tokens_reserved
             .get_or_create(&self.route)
             .inc_by(tokens(demand));
-        waited
     }
 
     /// An upstream answered, or did not.

@@ -1,8 +1,9 @@
 //! The shell: HTTP in and out, the driver of the core, telemetry. The only crate with sockets and the real clock.
 //!
-//! A request passes, in this order, `http/chat.rs` (read and decode), `driver.rs` (wait for admission), `attempt.rs` (send and
-//! classify) and `body.rs` (the answer, which carries the reservation); `http/failure.rs` turns whatever goes wrong into a
-//! response. Nothing here decides who may start: that is the core's.
+//! A request passes, in this order, `http/chat.rs` (read and decode), `http/sending.rs` (from admission to an answer, with another key
+//! where one is refused), `driver.rs` (wait for admission), `attempt.rs` (send and classify) and `body.rs` (the answer, which
+//! carries the reservation); `http/failure.rs` turns whatever goes wrong into a response. Nothing here decides who may start: that
+//! is the core's.
 
 mod answer_kind;
 mod attempt;
@@ -12,6 +13,7 @@ mod driver;
 mod exchange;
 mod gateway;
 mod http;
+mod keys;
 mod metrics;
 mod patience;
 mod server;

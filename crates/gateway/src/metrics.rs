@@ -12,7 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
-use sluicegate_core::Amounts;
+use sluicegate_core::{Amounts, Timestamp};
 
 use crate::driver::View;
 
@@ -45,6 +45,7 @@ pub(crate) struct Metrics {
     pub(crate) reservations_expired: Counter,
     /// Reloads of the configuration.
     pub(crate) reloads: Family<Reload, Counter>,
+    keys_benched: Family<AccountName, Gauge>,
     queue_depth: Family<Waits, Gauge>,
     reservations_open: Gauge,
     limit_usable: Family<LimitName, Gauge>,
@@ -93,6 +94,11 @@ pub(crate) struct LimitName {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct AccountName {
+    pub(crate) account: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
 pub(crate) struct Reload {
     pub(crate) outcome: &'static str,
 }
@@ -122,6 +128,7 @@ impl Metrics {
             driver_lock_seconds: Histogram::new(exponential_buckets(0.000_001, 4.0, 10)),
             reservations_expired: Counter::default(),
             reloads: Family::default(),
+            keys_benched: Family::default(),
             queue_depth: Family::default(),
             reservations_open: Gauge::default(),
             limit_usable: Family::default(),
@@ -214,10 +221,22 @@ impl Metrics {
             "Reloads of the configuration",
             self.reloads.clone(),
         );
+        registry.register(
+            "sluicegate_keys_benched",
+            "Keys of an account that rest because the provider refused them",
+            self.keys_benched.clone(),
+        );
     }
 
-    /// Everything in the text format, with the core as `view` shows it.
-    pub(crate) fn render(&self, view: &View) -> String {
+    /// Everything in the text format, with the core as `view` shows it `now`.
+    pub(crate) fn render(&self, view: &View, now: Timestamp) -> String {
+        self.keys_benched.clear();
+        for (account, benched) in view.snapshot.keys_benched(now) {
+            let account = account.to_owned();
+            self.keys_benched
+                .get_or_create(&AccountName { account })
+                .set(i64::try_from(benched).unwrap_or(i64::MAX));
+        }
         self.limit_usable.clear();
         self.limit_used.clear();
         self.limit_reserved.clear();

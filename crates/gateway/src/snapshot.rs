@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sluicegate_catalog::ChargeRule;
 use sluicegate_config::{Account, Deployment, Policy, UpstreamModel};
-use sluicegate_core::{LimitId, PolicyError, Target, TargetId};
+use sluicegate_core::{LimitId, PolicyError, Target, TargetId, Timestamp};
 
 use crate::upstream::{Upstream, UpstreamError};
 
@@ -101,6 +101,12 @@ impl Snapshot {
             limits,
             upstreams,
         })
+    }
+
+    /// How many keys of each account rest.
+    pub(crate) fn keys_benched(&self, now: Timestamp) -> impl Iterator<Item = (&str, usize)> {
+        let accounts = self.policy.accounts.iter().zip(&self.upstreams);
+        accounts.map(move |(account, upstream)| (&*account.name, upstream.keys().benched(now)))
     }
 
     fn upstream_of(&self, account: &Account) -> Option<Arc<Upstream>> {

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -21,8 +20,11 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use sluicegate_config::Account;
+use sluicegate_core::Timestamp;
 use tokio::net::TcpStream;
 use tower_service::Service;
+
+use crate::keys::{Chosen, Keys};
 
 /// An idle connection is given up after that long; load balancers commonly drop theirs after 60 s.
 const IDLE_MAX: Duration = Duration::from_secs(50);
@@ -40,8 +42,14 @@ pub(crate) struct Upstream {
     /// The address of chat completions.
     pub(crate) chat: Uri,
     auth: Option<HeaderName>,
-    keys: Vec<HeaderValue>,
-    next_key: AtomicUsize,
+    keys: Keys,
+}
+
+/// What names us to the provider for one request.
+#[derive(Debug)]
+pub(crate) struct Credentials {
+    pub(crate) key: Chosen,
+    pub(crate) header: (HeaderName, HeaderValue),
 }
 
 /// Why an account cannot be reached as configured.
@@ -74,37 +82,29 @@ impl Upstream {
         let chat: Uri = chat
             .parse()
             .map_err(|_| UpstreamError::Address(chat.clone()))?;
-        let keys = account
-            .api_keys
-            .iter()
-            .enumerate()
-            .map(|(index, key)| {
-                let value = account.provider.auth.value(key.expose());
-                let mut value =
-                    HeaderValue::try_from(value).map_err(|_| UpstreamError::Key(index + 1))?;
-                value.set_sensitive(true);
-                Ok(value)
-            })
-            .collect::<Result<_, UpstreamError>>()?;
+        let auth = &account.provider.auth;
+        let keys =
+            Keys::new(&account.api_keys, |key| auth.value(key)).map_err(UpstreamError::Key)?;
         Ok(Self {
             client: client(account)?,
             chat,
-            auth: HeaderName::try_from(account.provider.auth.header.as_str()).ok(),
+            auth: HeaderName::try_from(auth.header.as_str()).ok(),
             keys,
-            next_key: AtomicUsize::new(0),
         })
     }
 
-    /// The header that names us to the provider: keys are used in turn.
-    pub(crate) fn credentials(&self) -> Option<(HeaderName, HeaderValue)> {
-        if self.keys.is_empty() {
-            return None;
-        }
-        let turn = self.next_key.fetch_add(1, Ordering::Relaxed);
-        Some((
-            self.auth.clone()?,
-            self.keys[turn % self.keys.len()].clone(),
-        ))
+    /// What names us to the provider: the next key in turn of those that were not `tried` yet. `None` where there is none left, or none
+    /// at all.
+    pub(crate) fn credentials(&self, tried: &[Chosen], now: Timestamp) -> Option<Credentials> {
+        let name = self.auth.clone()?;
+        let key = self.keys.choose(tried, now)?;
+        let header = (name, self.keys.value(key).clone());
+        Some(Credentials { key, header })
+    }
+
+    /// Its keys.
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.keys
     }
 
     /// Sends a request and waits for the head of its answer.

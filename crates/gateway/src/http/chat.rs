@@ -9,19 +9,18 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use http::header::CONTENT_LENGTH;
-use http::{HeaderName, HeaderValue, Method, request, response};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http::{HeaderName, HeaderValue, request, response};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use sluicegate_config::Pattern;
-use sluicegate_dialect::openai::{Changes, Envelope, IncludeUsage};
+use sluicegate_dialect::openai::Envelope;
 
 use super::Failure;
-use super::headers::{client_headers, upstream_headers};
-use super::query::upstream_address;
+use super::headers::client_headers;
+use super::sending::{Answered, Sending};
 use super::wait::max_wait;
-use crate::attempt::{Answer, AnswerBody, Call};
-use crate::driver::Place;
+use crate::attempt::{AnswerBody, Call};
 use crate::exchange::Exchange;
-use crate::gateway::{Gateway, Phase, RequestId};
+use crate::gateway::{Gateway, RequestId};
 use crate::settlement;
 use crate::snapshot::Route;
 
@@ -75,30 +74,22 @@ async fn serve(
         .ok_or_else(|| Failure::UnknownModel(envelope.model.clone()))?;
     exchange.routed(route);
 
-    let demand = settlement::demand(route, &envelope);
-    let deadline = exchange.arrived().saturating_add(max_wait);
-    let place = Place {
-        snapshot: Arc::clone(&snapshot),
-        target: route.target,
-    };
-    let reservation = tokio::select! {
-        biased;
-        verdict = gateway.driver().admit(place, demand, deadline) => verdict?,
-        () = gateway.reached(Phase::Draining) => return Err(Failure::ShuttingDown),
-    };
-    let waited = exchange.admitted(demand);
-
-    let head_hold = snapshot.policy.stream.head_hold;
-    let call = Call {
+    let sending = Sending {
         gateway,
+        snapshot: &snapshot,
         route,
-        envelope: &envelope,
-        exchange,
-        head_hold,
+        demand: settlement::demand(route, &envelope),
+        deadline: exchange.arrived().saturating_add(max_wait),
+        call: Call {
+            gateway,
+            route,
+            envelope: &envelope,
+            exchange,
+            head_hold: snapshot.policy.stream.head_hold,
+        },
     };
-    let upstream_request = upstream_request(route, &envelope, &parts);
-    let answer = call.send(upstream_request, reservation).await?;
-    Ok(respond(answer, shown_name(route, &envelope), waited, slot))
+    let answered = sending.answered(&parts).await?;
+    Ok(respond(answered, shown_name(route, &envelope), slot))
 }
 
 /// The deployment as the client is told of it: a wildcard by the name that it stood for.
@@ -150,25 +141,13 @@ async fn read(parts: &request::Parts, body: Body, max: u64) -> Result<Bytes, Fai
     })
 }
 
-fn upstream_request(
-    route: Route<'_>,
-    envelope: &Envelope,
-    client: &request::Parts,
-) -> http::Request<Full<Bytes>> {
-    let changes = Changes {
-        model: route.other_model(&envelope.model),
-        include_usage: IncludeUsage::Ask,
-        output_cap: None,
-    };
-    let mut request = http::Request::new(Full::new(envelope.rewrite(&changes)));
-    *request.method_mut() = Method::POST;
-    *request.uri_mut() = upstream_address(&route.upstream.chat, client.uri.query());
-    *request.headers_mut() = upstream_headers(&client.headers, route.upstream.credentials());
-    request
-}
-
-fn respond(answer: Answer, name: &str, waited: Duration, slot: &mut Option<Exchange>) -> Response {
-    let head = ours(answer.head, name, waited);
+fn respond(answered: Answered, name: &str, slot: &mut Option<Exchange>) -> Response {
+    let Answered {
+        answer,
+        attempts,
+        waited,
+    } = answered;
+    let head = ours(answer.head, name, attempts, waited);
     match answer.body {
         AnswerBody::Whole(body) => {
             if let Some(exchange) = slot {
@@ -186,14 +165,19 @@ fn respond(answer: Answer, name: &str, waited: Duration, slot: &mut Option<Excha
 }
 
 /// The upstream's head as the client gets it.
-fn ours(mut head: response::Parts, name: &str, waited: Duration) -> response::Parts {
+fn ours(
+    mut head: response::Parts,
+    name: &str,
+    attempts: usize,
+    waited: Duration,
+) -> response::Parts {
     head.version = http::Version::default();
     head.extensions = http::Extensions::new();
     head.headers = client_headers(&head.headers);
     if let Ok(name) = HeaderValue::from_str(name) {
         head.headers.insert(MODEL, name);
     }
-    head.headers.insert(ATTEMPTS, HeaderValue::from_static("1"));
+    head.headers.insert(ATTEMPTS, HeaderValue::from(attempts));
     let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
     head.headers.insert(QUEUE_MS, HeaderValue::from(millis));
     head

@@ -6,6 +6,7 @@ mod headers;
 mod models;
 mod operator;
 mod query;
+mod sending;
 mod upstream_failure;
 mod wait;
 mod web_page;

@@ -36,6 +36,7 @@ async fn ready(State(gateway): State<Arc<Gateway>>) -> Response {
 }
 
 async fn metrics_page(State(gateway): State<Arc<Gateway>>) -> Response {
-    let page = gateway.metrics().render(&gateway.driver().view());
+    let now = gateway.clock().mono();
+    let page = gateway.metrics().render(&gateway.driver().view(), now);
     ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], page).into_response()
 }

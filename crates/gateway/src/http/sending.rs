@@ -1,0 +1,155 @@
+//! From a routed call to its answer: wait for admission, send, and where the upstream refuses the key, the same with another.
+//!
+//! A refused key is the operator's to mend and no client's to see while another key works. Each sending reserves anew, since the one
+//! before may have been counted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, StatusCode, request};
+use http_body_util::Full;
+use sluicegate_catalog::ErrorClass;
+use sluicegate_core::{Amounts, Timestamp};
+use sluicegate_dialect::openai::{Changes, IncludeUsage};
+
+use super::headers::upstream_headers;
+use super::query::upstream_address;
+use super::{Failure, UpstreamFailureKind};
+use crate::attempt::{Answer, Call};
+use crate::driver::{Place, Reservation};
+use crate::gateway::{Gateway, Phase};
+use crate::keys::Chosen;
+use crate::snapshot::{Route, Snapshot};
+use crate::upstream::Credentials;
+
+/// A call that is read and routed.
+pub(super) struct Sending<'a> {
+    pub(super) gateway: &'a Arc<Gateway>,
+    pub(super) snapshot: &'a Arc<Snapshot>,
+    pub(super) route: Route<'a>,
+    pub(super) demand: Amounts,
+    /// When waiting stops being useful.
+    pub(super) deadline: Timestamp,
+    pub(super) call: Call<'a>,
+}
+
+/// A call that an upstream has answered.
+pub(super) struct Answered {
+    pub(super) answer: Answer,
+    /// How often it was sent.
+    pub(super) attempts: usize,
+    /// How long it waited before it was first sent.
+    pub(super) waited: Duration,
+}
+
+impl Sending<'_> {
+    /// Waits, sends and gets the answer, once for each key at most.
+    pub(super) async fn answered(&self, client: &request::Parts) -> Result<Answered, Failure> {
+        let exchange = self.call.exchange;
+        let body = self.body();
+        let mut tried = Vec::new();
+        let mut reservation = self.admitted().await?;
+        let waited = exchange.admitted(self.demand);
+        let mut credentials = self.route.upstream.credentials(&tried, self.now());
+        loop {
+            let request = self.request(&body, client, credentials.as_ref());
+            let failure = match self.call.send(request, reservation).await {
+                Ok(answer) => {
+                    if let Some(Credentials { key, .. }) = credentials {
+                        self.route.upstream.keys().accepted(key);
+                    }
+                    let attempts = tried.len() + 1;
+                    return Ok(Answered {
+                        answer,
+                        attempts,
+                        waited,
+                    });
+                }
+                Err(failure) => failure,
+            };
+            let (Some(status), Some(Credentials { key, .. })) =
+                (key_refused(&failure), credentials)
+            else {
+                return Err(failure);
+            };
+            if status == StatusCode::UNAUTHORIZED {
+                self.bench(key);
+            }
+            tried.push(key);
+            credentials = self.route.upstream.credentials(&tried, self.now());
+            if credentials.is_none() {
+                return Err(failure);
+            }
+            reservation = self.admitted().await?;
+            exchange.reserved(self.demand);
+        }
+    }
+
+    async fn admitted(&self) -> Result<Reservation, Failure> {
+        let place = Place {
+            snapshot: Arc::clone(self.snapshot),
+            target: self.route.target,
+        };
+        tokio::select! {
+            biased;
+            verdict = self.gateway.driver().admit(place, self.demand, self.deadline) => Ok(verdict?),
+            () = self.gateway.reached(Phase::Draining) => Err(Failure::ShuttingDown),
+        }
+    }
+
+    fn bench(&self, key: Chosen) {
+        let keys = self.route.upstream.keys();
+        if let Some(rest) = keys.refused(key, self.now()) {
+            tracing::warn!(
+                account = &*self.route.account.name,
+                key = keys.shown(key),
+                "the provider refused a key (401): it rests for {} min while others are used",
+                rest.as_secs() / 60
+            );
+        }
+    }
+
+    fn body(&self) -> Bytes {
+        let envelope = self.call.envelope;
+        envelope.rewrite(&Changes {
+            model: self.route.other_model(&envelope.model),
+            include_usage: IncludeUsage::Ask,
+            output_cap: None,
+        })
+    }
+
+    fn request(
+        &self,
+        body: &Bytes,
+        client: &request::Parts,
+        credentials: Option<&Credentials>,
+    ) -> http::Request<Full<Bytes>> {
+        let header = credentials.map(|credentials| credentials.header.clone());
+        let mut request = http::Request::new(Full::new(body.clone()));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = upstream_address(&self.route.upstream.chat, client.uri.query());
+        *request.headers_mut() = upstream_headers(&client.headers, header);
+        request
+    }
+
+    fn now(&self) -> Timestamp {
+        self.gateway.clock().mono()
+    }
+}
+
+/// The status with which an upstream refused the key, if that is how it failed. A 403 may be about this one request: it is worth another
+/// key, but says nothing against this one.
+fn key_refused(failure: &Failure) -> Option<StatusCode> {
+    let Failure::Upstream(failure) = failure else {
+        return None;
+    };
+    match &failure.kind {
+        UpstreamFailureKind::Error {
+            status: Some(status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)),
+            error,
+            ..
+        } if error.class == ErrorClass::Auth => Some(*status),
+        _ => None,
+    }
+}
