@@ -4,7 +4,6 @@
 //! disagree.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use sluicegate_config::Policy;
@@ -14,9 +13,6 @@ use sluicegate_fake::Settings;
 pub(crate) const REQUESTS_PER_MINUTE: u64 = 300;
 /// Tokens in a minute.
 pub(crate) const TOKENS_PER_MINUTE: u64 = 300_000;
-
-/// Both run on one machine, perhaps a busy one: a request is late by what its scheduler adds, not by a network.
-const ARRIVAL_SPREAD: Duration = Duration::from_millis(100);
 
 /// What the fake limits and how it answers.
 pub(crate) fn settings() -> anyhow::Result<Settings> {
@@ -47,20 +43,14 @@ deployments:
   "*": {{ account: fake, model: "*" }}
 "#
     );
-    let mut policy = sluicegate_config::parse("the built-in fake's policy", &text, &|_| None)
-        .context("the built-in fake's policy")?;
-    for limit in policy
-        .accounts
-        .iter_mut()
-        .flat_map(|account| &mut account.limits)
-    {
-        limit.arrival_spread = ARRIVAL_SPREAD;
-    }
-    Ok(policy)
+    sluicegate_config::parse("the built-in fake's policy", &text, &|_| None)
+        .context("the built-in fake's policy")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use sluicegate_core::{Start, Window};
 
     use super::*;
@@ -113,14 +103,6 @@ mod tests {
                 ),
             ]
         );
-        for limit in &ledgers.limits {
-            assert_eq!(
-                limit.arrival_spread,
-                Duration::from_millis(100),
-                "{}",
-                limit.name
-            );
-        }
         settings().expect("settings that the fake reads");
     }
 }
