@@ -1,5 +1,7 @@
 //! One limit and what is counted on it: the window, the quantum if it has one, the ceiling in force.
 
+use core::time::Duration;
+
 use crate::time::duration_nanos;
 use crate::window::{Ceiling, Count, Earliest, Sliding};
 use crate::{Authority, Limit, Mode, Now, Signal, Start, Timestamp};
@@ -16,6 +18,8 @@ pub(crate) struct Counter {
     charged_total: u64,
     /// What open reservations hold.
     pub(crate) held: u64,
+    /// The provider takes nothing before that.
+    closed_until: Timestamp,
 }
 
 #[derive(Clone, Debug)]
@@ -34,6 +38,7 @@ impl Counter {
             unknown: limit.start == Start::Empty,
             charged_total: 0,
             held: 0,
+            closed_until: Timestamp::ZERO,
             limit: limit.clone(),
         }
     }
@@ -53,6 +58,7 @@ impl Counter {
         counter.unknown = self.unknown;
         counter.charged_total = self.charged_total;
         counter.held = self.held;
+        counter.closed_until = self.closed_until;
         if let (Some(new), Some(old)) = (&mut counter.quantum, &self.quantum)
             && self.limit.quantum == limit.quantum
         {
@@ -82,7 +88,9 @@ impl Counter {
             quantum.count.earliest(quantum.ceiling, charge, now)
         });
         match (start, quantum_start) {
-            (Earliest::At(one), Earliest::At(other)) => Earliest::At(one.max(other)),
+            (Earliest::At(one), Earliest::At(other)) => {
+                Earliest::At(one.max(other).max(self.closed_until))
+            }
             _ => Earliest::OnRelease,
         }
     }
@@ -147,6 +155,11 @@ impl Counter {
         } else if used_there > used {
             self.count.set_used(used_there, now);
         }
+    }
+
+    /// The provider refused a request on this meter and wants nothing for `wait`. A longer wait that it asked for before holds.
+    pub(crate) fn close(&mut self, wait: Duration, now: Now) {
+        self.closed_until = self.closed_until.max(now.mono.saturating_add(wait));
     }
 
     /// Whether `signal` may speak of this limit. Without a length it may speak of one of another length, whose ceiling is

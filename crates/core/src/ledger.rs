@@ -234,6 +234,15 @@ impl Ledger {
         };
         let mut told = false;
         for signal in signals {
+            if let Some(wait) = signal.closed_for {
+                for id in limits {
+                    let counter = &mut self.counters[id.index()];
+                    if counter.limit.meter == signal.meter && counter.limit.window.per().is_some() {
+                        counter.close(wait, now);
+                        told = true;
+                    }
+                }
+            }
             let may_be = |id: &&LimitId| self.counters[id.index()].may_be_told_by(signal);
             let mut candidates = limits.iter().filter(may_be);
             // Where it may speak of several, it tells of none.

@@ -18,6 +18,9 @@ pub struct Signal {
     pub reset: Option<Duration>,
     /// The window's length, where the provider names it or it follows from the three others.
     pub per: Option<Duration>,
+    /// It has just refused a request and will take none for that long. Said of every limit on the meter: a provider seldom
+    /// tells which of them was full.
+    pub closed_for: Option<Duration>,
 }
 
 impl Signal {
@@ -29,6 +32,7 @@ impl Signal {
             remaining: None,
             reset: None,
             per: None,
+            closed_for: None,
         }
     }
 }

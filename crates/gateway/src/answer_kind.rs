@@ -1,11 +1,14 @@
 //! What kind of answer an upstream gave, as far as its status, headers and error tell.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
 use memchr::memmem;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_config::Account;
+use sluicegate_core::{Meter, Signal};
 use sluicegate_dialect::openai::UpstreamError;
 
 /// An error's body without our keys, should the upstream repeat one.
@@ -42,6 +45,20 @@ pub(crate) fn is_callers_fault(status: StatusCode, error: &UpstreamError) -> boo
         ErrorClass::Context | ErrorClass::Policy | ErrorClass::Invalid
     );
     class && status.is_client_error()
+}
+
+/// What a refusal says of the provider's limits: those on the meter that it names take nothing for `wait`, or all of them
+/// where it names none.
+pub(crate) fn closed(error: &UpstreamError, wait: Duration) -> Vec<Signal> {
+    let named = Meter::from_name(limit_type(error));
+    Meter::ALL
+        .into_iter()
+        .filter(|meter| named.is_none_or(|named| named == *meter))
+        .map(|meter| Signal {
+            closed_for: Some(wait),
+            ..Signal::on(meter)
+        })
+        .collect()
 }
 
 /// Which limit a refusal is about, as far as it says.

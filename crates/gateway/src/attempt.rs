@@ -18,7 +18,7 @@ use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
 use sluicegate_dialect::{retry_hint, signals};
 
 use crate::answer_kind::{
-    is_callers_fault, is_encoded, is_event_stream, is_json, limit_type, redacted,
+    closed, is_callers_fault, is_encoded, is_event_stream, is_json, limit_type, redacted,
 };
 use crate::body::Streamed;
 use crate::driver::Reservation;
@@ -30,6 +30,8 @@ use crate::snapshot::Route;
 
 /// An error's body is read so far.
 const ERROR_BODY_MAX: usize = 256 * 1024;
+/// A provider that refuses for a limit and does not say for how long is left alone for that long.
+const CLOSED_UNTOLD: Duration = Duration::from_secs(1);
 /// A whole answer above this is passed on unread.
 const WHOLE_MAX: usize = 32 * 1024 * 1024;
 
@@ -165,11 +167,17 @@ impl Call<'_> {
         response: Response<Incoming>,
         mut reservation: Reservation,
     ) -> Result<Answer, UpstreamFailure> {
-        reservation.settle(Outcome::Failed);
         let (head, body) = response.into_parts();
         let body = redacted(self.error_body(body).await, self.route.account);
-        let provider = self.route.account.provider;
-        let error = classify(provider, head.status, &body);
+        let error = classify(self.route.account.provider, head.status, &body);
+        let wall = self.gateway.clock().now().wall;
+        let hint = retry_hint(&head.headers, head.status, wall);
+        if error.class == ErrorClass::Rate {
+            self.exchange.rate_limited(limit_type(&error));
+            // Its window is full, whatever we believed: nothing more is sent into it.
+            reservation.observe(&closed(&error, hint.unwrap_or(CLOSED_UNTOLD)));
+        }
+        reservation.settle(Outcome::Failed);
         if is_callers_fault(head.status, &error) {
             self.exchange.attempted(error.class.name());
             return Ok(Answer {
@@ -177,20 +185,14 @@ impl Call<'_> {
                 body: AnswerBody::Whole(body),
             });
         }
-        if error.class == ErrorClass::Rate {
-            self.exchange.rate_limited(limit_type(&error));
-        }
-        let wall = self.gateway.clock().now().wall;
-        let hint = retry_hint(&head.headers, head.status, wall);
+        let class = error.class;
         let status = Some(head.status);
-        Err(self.failure(
-            error.class.name(),
-            UpstreamFailureKind::Error {
-                status,
-                error,
-                hint,
-            },
-        ))
+        let kind = UpstreamFailureKind::Error {
+            status,
+            error,
+            hint,
+        };
+        Err(self.failure(class.name(), kind))
     }
 
     /// As much of an error's body as is worth reading, empty where it does not come.

@@ -1,22 +1,25 @@
 //! What is left of an upstream's failure: a cause that the caller can act on, and nothing held.
 
+use http::HeaderValue;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::harness::{Expected, Fake, Gateway, chat, check_error, python};
 
+const REQUESTS: &str = "{ meter: requests, amount: 10000, per: 24h, window: sliding, start: full }";
+const SLOTS: &str = "{ meter: concurrent, amount: 4 }";
+
 async fn gateway(fake: &Fake) -> Gateway {
+    limited(fake, &[REQUESTS, SLOTS]).await
+}
+
+async fn limited(fake: &Fake, limits: &[&str]) -> Gateway {
     Gateway::start(&format!(
-        "accounts:
-  up:
-    provider: openai
-    base_url: {}
-    limits:
-      - {{ meter: requests, amount: 10000, per: 24h, window: sliding, start: full }}
-      - {{ meter: concurrent, amount: 4 }}
+        "accounts: {{ up: {{ provider: openai, base_url: {}, limits: [{}] }} }}
 deployments: {{ m: {{ account: up }} }}
 ",
-        fake.base_url()
+        fake.base_url(),
+        limits.join(", ")
     ))
     .await
 }
@@ -145,7 +148,8 @@ fn hello(stream: bool) -> Value {
 #[tokio::test]
 async fn the_wait_that_an_upstream_asks_for_is_passed_on() {
     let fake = Fake::start("").await;
-    let gateway = gateway(&fake).await;
+    // No window that a refusal could close: each of these goes through.
+    let gateway = limited(&fake, &[SLOTS]).await;
     for (hint, waits_ms) in [
         (json!({}), 2_000..=2_000),
         (json!({"retry_after": 3}), 3_000..=3_000),
@@ -179,6 +183,34 @@ async fn the_wait_that_an_upstream_asks_for_is_passed_on() {
             assert_eq!(answer.header("x-should-retry"), should_retry, "{fault}");
         }
     }
+    gateway.idle().await;
+}
+
+#[tokio::test]
+async fn a_limit_that_an_upstream_says_is_full_is_left_alone_for_as_long_as_it_says() {
+    let fake = Fake::start("").await;
+    let gateway = gateway(&fake).await;
+    fake.next_fails(&json!({"status": 429, "retry_after_ms": 700}))
+        .await;
+    assert_eq!(gateway.chat(&hello(false)).await.status, 429);
+    let mut impatient = chat(&hello(false));
+    let no_wait = HeaderValue::from_static("0s");
+    impatient
+        .headers_mut()
+        .insert("x-sluicegate-max-wait", no_wait);
+    let answer = gateway.client().send(impatient).await;
+    assert_eq!(
+        answer.json()["error"]["code"],
+        "overloaded",
+        "{}",
+        answer.text()
+    );
+    assert!((1..=700).contains(&answer.number("retry-after-ms")));
+    let patient = gateway.chat(&hello(false)).await;
+    assert_eq!(patient.status, 200);
+    // What was refused here never left, and what waited left when the provider had said.
+    assert_eq!(fake.count("accepted").await, 2);
+    assert!((1..=700).contains(&patient.number("x-sluicegate-queue-ms")));
     gateway.idle().await;
 }
 

@@ -178,6 +178,29 @@ fn a_ceiling_that_the_provider_lowered_is_followed_down_and_up_again() {
 }
 
 #[test]
+fn a_limit_whose_provider_refused_is_closed_for_as_long_as_it_said() {
+    let mut core = one_target(vec![tokens(1_000), in_flight(9)]);
+    let refused = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+    let closed = |seconds| Signal {
+        closed_for: Some(Duration::from_secs(seconds)),
+        ..Signal::on(Meter::Tokens)
+    };
+    assert!(core.observe(TargetId::new(0), refused, &[closed(20)], at(1_000)));
+    assert!(core.observe(TargetId::new(0), refused, &[closed(5)], at(2_000)));
+    let start = start_of(submit(&mut core, 0, 100, at(600_000), at(2_000)));
+    assert_eq!(start, Some(at(21_000).mono));
+    core.handle_timeout(at(21_000));
+    assert!(matches!(events(&mut core)[..], [Event::Admitted { .. }]));
+    // What is in flight is ours to know.
+    let slots = Signal {
+        closed_for: Some(MINUTE),
+        ..Signal::on(Meter::Concurrent)
+    };
+    let open = admitted(submit(&mut core, 0, 100, at(21_000), at(21_000)));
+    assert!(!core.observe(TargetId::new(0), open, &[slots], at(21_000)));
+}
+
+#[test]
 fn a_limit_above_ours_is_another_one() {
     let mut core = one_target(vec![tokens(1_000)]);
     let open = admitted(submit(&mut core, 0, 100, at(0), at(0)));
