@@ -14,8 +14,10 @@ pub(crate) struct Counter {
     quantum: Option<Quantum>,
     /// Began empty, and neither a request nor a signal has told how much is really there: the first request passes.
     unknown: bool,
-    /// Everything charged so far, to tell what was charged after a given reservation.
+    /// Everything charged so far.
     charged_total: u64,
+    /// Charges whose requests may not have reached the provider yet.
+    pub(crate) pending: u64,
     /// What open reservations hold.
     pub(crate) held: u64,
     /// The provider takes nothing before that.
@@ -37,6 +39,7 @@ impl Counter {
             quantum: quantum(limit, ceiling, now),
             unknown: limit.start == Start::Empty,
             charged_total: 0,
+            pending: 0,
             held: 0,
             closed_until: Timestamp::ZERO,
             limit: limit.clone(),
@@ -58,6 +61,7 @@ impl Counter {
         counter.unknown = self.unknown;
         counter.charged_total = self.charged_total;
         counter.held = self.held;
+        counter.pending = self.pending;
         counter.closed_until = self.closed_until;
         if let (Some(new), Some(old)) = (&mut counter.quantum, &self.quantum)
             && self.limit.quantum == limit.quantum
@@ -128,12 +132,12 @@ impl Counter {
         }
     }
 
-    /// Corrects the count by what the provider said in its answer to a request after which `charged_since` was charged here.
+    /// Corrects the count by what the provider said in its answer to a request of ours.
     ///
     /// A provider that reports more used than we counted serves somebody else too: we follow it up. It may report less only
     /// because our later requests have not arrived, so its word brings the count down only where we knew nothing. A ceiling
     /// below the configured one is a temporary cut: it holds until a later signal tells otherwise.
-    pub(crate) fn observe(&mut self, signal: &Signal, charged_since: u64, now: Now) {
+    pub(crate) fn observe(&mut self, signal: &Signal, now: Now) {
         let amount = self.limit.amount.get();
         let whole = signal.limit.unwrap_or(amount).min(amount);
         let usable = self.limit.headroom.of(whole).max(1);
@@ -150,8 +154,9 @@ impl Counter {
         if self.limit.start == Start::Empty {
             self.limit.start = Start::Full;
             self.unknown = false;
+            // What has no answer yet, sent before or after, may be missing from the provider's count.
             self.count
-                .set_used(used_there.saturating_add(charged_since), now);
+                .set_used(used_there.saturating_add(self.pending), now);
         } else if used_there > used {
             self.count.set_used(used_there, now);
         }
@@ -184,10 +189,6 @@ impl Counter {
 
     pub(crate) fn usable(&self) -> u64 {
         self.ceiling.usable
-    }
-
-    pub(crate) fn charged_total(&self) -> u64 {
-        self.charged_total
     }
 }
 

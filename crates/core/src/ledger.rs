@@ -76,8 +76,8 @@ struct Reservation {
 struct Charge {
     limit: LimitId,
     amount: u64,
-    /// The counter's total with this charge in it.
-    total: u64,
+    /// Whether its request may not have reached the provider yet: no answer has come.
+    pending: bool,
 }
 
 impl Ledger {
@@ -143,10 +143,11 @@ impl Ledger {
             let amount = demand.of(counter.limit.meter);
             counter.charge(amount, now);
             counter.held = counter.held.saturating_add(amount);
+            counter.pending = counter.pending.saturating_add(amount);
             charges.push(Charge {
                 limit: id,
                 amount,
-                total: counter.charged_total(),
+                pending: true,
             });
         }
         let id = ReservationId(self.reservations.insert(Reservation {
@@ -185,6 +186,9 @@ impl Ledger {
             let returned = charge.amount.saturating_sub(settled);
             let overrun = settled.saturating_sub(charge.amount);
             counter.held = counter.held.saturating_sub(charge.amount);
+            if charge.pending {
+                counter.pending = counter.pending.saturating_sub(charge.amount);
+            }
             if outcome == Outcome::Void {
                 counter.void(returned, reservation.at, now);
             } else {
@@ -229,35 +233,43 @@ impl Ledger {
         signals: &[Signal],
         now: Now,
     ) -> bool {
-        let Some(answered) = self.reservations.at(reservation.0) else {
+        let Some(answered) = self.reservations.at_mut(reservation.0) else {
             return false;
         };
+        for charge in &mut answered.charges {
+            if core::mem::take(&mut charge.pending) {
+                let counter = &mut self.counters[charge.limit.index()];
+                counter.pending = counter.pending.saturating_sub(charge.amount);
+            }
+        }
         let mut told = false;
         for signal in signals {
-            if let Some(wait) = signal.closed_for {
-                for id in limits {
-                    let counter = &mut self.counters[id.index()];
-                    if counter.limit.meter == signal.meter && counter.limit.window.per().is_some() {
-                        counter.close(wait, now);
-                        told = true;
-                    }
-                }
-            }
+            told |= self.close(limits, signal, now);
             let may_be = |id: &&LimitId| self.counters[id.index()].may_be_told_by(signal);
             let mut candidates = limits.iter().filter(may_be);
             // Where it may speak of several, it tells of none.
-            let (Some(&id), None) = (candidates.next(), candidates.next()) else {
-                continue;
-            };
-            let charge = answered.charges.iter().find(|charge| charge.limit == id);
-            let counter = &mut self.counters[id.index()];
-            let since = charge.map_or(0, |charge| {
-                counter.charged_total().saturating_sub(charge.total)
-            });
-            counter.observe(signal, since, now);
-            told = true;
+            if let (Some(&id), None) = (candidates.next(), candidates.next()) {
+                self.counters[id.index()].observe(signal, now);
+                told = true;
+            }
         }
         told
+    }
+
+    /// Closes what a refusal is about. False where nothing of ours is.
+    fn close(&mut self, limits: &[LimitId], signal: &Signal, now: Now) -> bool {
+        let Some(wait) = signal.closed_for else {
+            return false;
+        };
+        let mut closed = false;
+        for id in limits {
+            let counter = &mut self.counters[id.index()];
+            if counter.limit.meter == signal.meter && counter.limit.window.per().is_some() {
+                counter.close(wait, now);
+                closed = true;
+            }
+        }
+        closed
     }
 
     /// The ledger under another list of limits. Limits of the same name that are counted in the same way keep their count, and

@@ -261,3 +261,63 @@ fn a_demand_without_bounds_on_a_shadow_limit_overflows_nothing() {
         assert_eq!(used(&core, at(5_000)), u64::MAX);
     }
 }
+
+#[test]
+fn the_first_signal_on_a_bucket_lets_go_what_the_provider_has_and_no_more() {
+    let per = Duration::from_secs(2);
+    let mut mirror = limit("tokens", Meter::Tokens, 20, Window::Bucket { per });
+    mirror.start = Start::Empty;
+    mirror.arrival_spread = Duration::from_millis(100);
+    let mut core = one_target(vec![mirror]);
+    let first = admitted(submit(&mut core, 0, 1, at(0), at(0)));
+    for _ in 0..3 {
+        waiting(submit(&mut core, 0, 1, at(600_000), at(0)));
+    }
+    assert!(core.observe(TargetId::new(0), first, &[said(Some(20), 19, None)], at(5)));
+    let state = core.limit_states(at(5)).next().expect("a limit");
+    // Three of the line have started.
+    assert_eq!((state.usable, state.used), (20, 4));
+}
+
+#[test]
+fn a_burst_on_a_rested_bucket_is_its_capacity() {
+    let per = Duration::from_secs(2);
+    for start in [Start::Empty, Start::Full] {
+        let mut mirror = limit("tokens", Meter::Tokens, 20, Window::Bucket { per });
+        mirror.start = start;
+        mirror.arrival_spread = Duration::from_millis(100);
+        let mut core = one_target(vec![mirror]);
+        let burst = (0..40).filter(|_| {
+            matches!(
+                submit(&mut core, 0, 1, at(600_000), at(10_000)),
+                Decision::Admitted(_)
+            )
+        });
+        // A twentieth is kept back for what arrives late.
+        assert_eq!(burst.count(), 19, "{start:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_overtook_others_does_not_forget_them() {
+    let per = Duration::from_secs(2);
+    let mut mirror = limit("tokens", Meter::Tokens, 20, Window::Bucket { per });
+    mirror.start = Start::Empty;
+    let mut core = one_target(vec![mirror]);
+    // The bucket has rested: a burst of all of it leaves at once.
+    let burst: Vec<_> = (0..20)
+        .map(|_| admitted(submit(&mut core, 0, 1, at(10_000), at(10_000))))
+        .collect();
+    // The tenth was the first to arrive, and its provider counted nothing else yet.
+    core.observe(
+        TargetId::new(0),
+        burst[9],
+        &[said(Some(20), 19, None)],
+        at(10_005),
+    );
+    assert_eq!(used(&core, at(10_005)), 20);
+    // One that was never sent is not waited for.
+    core.settle(burst[3], Outcome::Void, at(10_010))
+        .expect("it is open");
+    assert_eq!(used(&core, at(10_010)), 19);
+}
