@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::{FAILED, file};
+use crate::{FAILED, WrongUsage, file, print};
 
 /// Validate a configuration file, or print its schema.
 #[derive(Debug, Args)]
@@ -23,38 +23,39 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    #[expect(
-        clippy::print_stdout,
-        clippy::print_stderr,
-        reason = "what the command is for"
-    )]
+    #[expect(clippy::print_stderr, reason = "what the command is for")]
     pub(crate) fn run(self) -> ExitCode {
         let Some(path) = self.config else {
-            println!("{:#}", sluicegate_config::schema());
+            print::line(format_args!("{:#}", sluicegate_config::schema()));
             return ExitCode::SUCCESS;
         };
-        match file::read(&path) {
+        let servable = file::read(&path).and_then(|policy| {
+            let problem = |error| WrongUsage(format!("{}: {error}", path.display()));
+            sluicegate_gateway::check(policy.clone()).map_err(problem)?;
+            Ok(policy)
+        });
+        match servable {
             Ok(policy) => {
                 let ledgers = policy.ledgers();
                 let (accounts, deployments) = (policy.accounts.len(), policy.deployments.len());
                 let limits = ledgers.limits.len();
                 if self.json {
-                    println!(
+                    print::line(format_args!(
                         "{}",
                         json!({ "ok": true, "accounts": accounts, "deployments": deployments, "limits": limits })
-                    );
+                    ));
                 } else {
-                    println!(
+                    print::line(format_args!(
                         "{}: valid; accounts: {accounts}, deployments: {deployments}, limits: {limits}",
                         path.display()
-                    );
+                    ));
                 }
                 ExitCode::SUCCESS
             }
             Err(errors) => {
                 if self.json {
                     let errors: Vec<&str> = errors.0.lines().collect();
-                    println!("{}", json!({ "ok": false, "errors": errors }));
+                    print::line(format_args!("{}", json!({ "ok": false, "errors": errors })));
                 } else {
                     eprintln!("{errors}");
                 }

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use sluicegate_fake::Settings;
 
-use crate::{WrongUsage, signals};
+use crate::{WrongUsage, print, signals};
 
 /// Run the provider-faithful fake upstream as a server.
 #[derive(Debug, Args)]
@@ -45,10 +45,6 @@ fn read(path: &std::path::Path) -> anyhow::Result<Settings> {
     Ok(Settings::from_yaml(&text).map_err(|error| WrongUsage(format!("{name}: {error}")))?)
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "where to point a client, for people and for programs"
-)]
 async fn serve(listen: SocketAddr, settings: Settings) -> anyhow::Result<()> {
     let server = sluicegate_fake::bind(listen, settings)
         .await
@@ -56,7 +52,9 @@ async fn serve(listen: SocketAddr, settings: Settings) -> anyhow::Result<()> {
     let address = server
         .local_addr()
         .context("the address is not to be had")?;
-    println!("the fake upstream listens on http://{address}/v1 (log: /_log, counts: /_stats)");
+    print::line(format_args!(
+        "the fake upstream listens on http://{address}/v1 (log: /_log, counts: /_stats)"
+    ));
     server.run(signals::termination()?).await;
     Ok(())
 }

@@ -8,6 +8,7 @@ mod check;
 mod fake;
 mod file;
 mod log;
+mod print;
 mod reload;
 mod serve;
 mod signals;

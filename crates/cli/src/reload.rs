@@ -12,6 +12,7 @@ use anyhow::Context as _;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use sluicegate_config::Policy;
 use sluicegate_gateway::{Reloaded, Running};
+use tokio::signal::unix::Signal;
 use tokio::sync::mpsc;
 
 use crate::file;
@@ -80,12 +81,22 @@ pub(crate) async fn follow(
     running: &Running,
     path: &Path,
     changes: &mut Changes,
+    hangups: &mut Signal,
     in_force: Policy,
     overridden: impl Fn(Policy) -> Policy,
 ) {
     let mut before = Some(in_force);
-    while changes.happened.recv().await.is_some() {
-        quiet(&mut changes.happened).await;
+    loop {
+        tokio::select! {
+            happened = changes.happened.recv() => {
+                if happened.is_none() {
+                    return;
+                }
+                quiet(&mut changes.happened).await;
+            }
+            // Asked for by name, it is read at once.
+            _ = hangups.recv() => {}
+        }
         let owned = path.to_path_buf();
         let read = tokio::task::spawn_blocking(move || file::read(&owned)).await;
         match read {

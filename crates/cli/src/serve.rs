@@ -10,7 +10,7 @@ use sluicegate_config::Policy;
 use sluicegate_gateway::{Exposure, Running, StartError};
 use tokio::task::JoinHandle;
 
-use crate::{WrongUsage, builtin_fake, file, reload, signals};
+use crate::{WrongUsage, builtin_fake, file, print, reload, signals};
 
 /// Run the gateway.
 ///
@@ -51,6 +51,7 @@ impl Serve {
 
     async fn serve(self) -> anyhow::Result<()> {
         let termination = signals::termination()?;
+        let mut hangups = signals::hangups()?;
         let (policy, mut source) = self.policy().await?;
         let policy = self.overridden(policy);
         let exposure = if self.insecure {
@@ -66,7 +67,7 @@ impl Serve {
             Source::File(path, changes) => {
                 tokio::select! {
                     () = termination => {}
-                    () = reload::follow(&running, path, changes, policy, |policy| self.overridden(policy)) => {}
+                    () = reload::follow(&running, path, changes, &mut hangups, policy, |policy| self.overridden(policy)) => {}
                 }
             }
             Source::Environment { .. } | Source::Fake(_) => termination.await,
@@ -74,6 +75,7 @@ impl Serve {
         tracing::info!("draining; a second signal breaks off what is left");
         let hurry = signals::termination()?;
         running.stop(hurry).await;
+        tracing::info!("stopped");
         if let Source::Fake(fake) = source {
             fake.abort();
         }
@@ -118,51 +120,50 @@ fn start_error(error: StartError) -> anyhow::Error {
     }
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "where to point an SDK, for people and for programs"
-)]
 fn greet(running: &Running, source: &Source) {
     let address = running.address();
-    println!(
+    print::line(format_args!(
         "sluicegate {} listens on http://{address}",
         env!("CARGO_PKG_VERSION")
-    );
+    ));
     if running.admin_address() != address {
-        println!("metrics are on http://{}/metrics", running.admin_address());
+        print::line(format_args!(
+            "metrics are on http://{}/metrics",
+            running.admin_address()
+        ));
     }
     let model = match source {
         Source::File(path, _) => {
-            println!(
+            print::line(format_args!(
                 "configuration: {} (reloaded when it changes)",
                 path.display()
-            );
+            ));
             running.example_model()
         }
         Source::Environment { example } => {
-            println!(
+            print::line(format_args!(
                 "accounts from the keys in the environment. No limits are known, so nothing is held back: for a gate that\n\
                  works, put your account's own limits into a file like this one and start with --config FILE\n\n{example}"
-            );
+            ));
             running.example_model()
         }
         Source::Fake(_) => {
-            println!(
+            print::line(format_args!(
                 "no key in the environment (OPENAI_API_KEY, ...) and no --config: answers come from the built-in fake upstream,\n\
                  which allows {} requests ({} in any second) and {} tokens a minute and costs nothing",
                 builtin_fake::REQUESTS_PER_MINUTE,
                 builtin_fake::REQUESTS_PER_MINUTE / 60,
                 builtin_fake::TOKENS_PER_MINUTE,
-            );
+            ));
             running.example_model()
         }
     };
     let host = reachable(address);
-    println!(
+    print::line(format_args!(
         "\n  OpenAI(base_url=\"http://{host}/v1\", api_key=\"any\")\n\n  \
          curl http://{host}/v1/chat/completions -H 'content-type: application/json' \\\n    \
          -d '{{\"model\":\"{model}\",\"messages\":[{{\"role\":\"user\",\"content\":\"Hello!\"}}]}}'\n"
-    );
+    ));
 }
 
 /// A file that says what the key of `provider` in the environment says, and limits.

@@ -18,3 +18,13 @@ pub(crate) fn termination() -> std::io::Result<impl Future<Output = ()>> {
         }
     })
 }
+
+/// What asks for the configuration to be read again: a hangup. Without somebody who listens it would end the process.
+///
+/// # Errors
+///
+/// When the system does not let the process listen.
+pub(crate) fn hangups() -> std::io::Result<tokio::signal::unix::Signal> {
+    use tokio::signal::unix::{SignalKind, signal};
+    signal(SignalKind::hangup())
+}

@@ -4,7 +4,7 @@
 //! wrong any more. It must not know that there was a file.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -261,13 +261,9 @@ pub struct Lanes {
     pub batch: Lane,
 }
 
-/// How long one class may wait and retry.
+/// How long one class may wait.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lane {
-    /// The most upstream calls for one request, the first included.
-    pub max_attempts: NonZeroU32,
-    /// The longest time from the first call to the last retry.
-    pub max_total_retry: Duration,
     /// The longest wait in the queue, where the request names none.
     pub max_wait: Duration,
 }

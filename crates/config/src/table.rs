@@ -42,7 +42,7 @@ pub(crate) static ROOT: Object = Object {
         Field::section(
             "lanes",
             Kind::Object(&LANES),
-            "How long each priority class may wait and retry.",
+            "How long requests of each priority class may wait.",
         ),
         Field::section(
             "stream",
@@ -276,7 +276,7 @@ static TIMEOUTS: Object = Object {
 
 static LANES: Object = Object {
     name: "lanes",
-    doc: "The priority classes, highest first.",
+    doc: "The priority classes. So far they differ in how long a request may wait; all stand in one line, first come first served.",
     fields: &[
         Field::section(
             "interactive",
@@ -295,39 +295,25 @@ static LANES: Object = Object {
 static INTERACTIVE: Object = Object {
     name: "lane interactive",
     doc: "The lane of requests that somebody is watching.",
-    fields: &lane_fields("3", "8s", "5s"),
+    fields: &lane_fields("5s"),
 };
 
 static API: Object = Object {
     name: "lane api",
     doc: "The lane of programs that wait for their answer.",
-    fields: &lane_fields("3", "30s", "120s"),
+    fields: &lane_fields("120s"),
 };
 
 static BATCH: Object = Object {
     name: "lane batch",
     doc: "The lane of work that nobody waits for.",
-    fields: &lane_fields("8", "300s", "24h"),
+    fields: &lane_fields("24h"),
 };
 
-const fn lane_fields(
-    max_attempts: &'static str,
-    max_total_retry: &'static str,
-    max_wait: &'static str,
-) -> [Field; 3] {
+const fn lane_fields(max_wait: &'static str) -> [Field; 3] {
     [
-        Field::defaulted(
-            "max_attempts",
-            Kind::Count { max: 100 },
-            max_attempts,
-            "The most upstream calls for one request, the first included.",
-        ),
-        Field::defaulted(
-            "max_total_retry",
-            between(MILLI, DAY),
-            max_total_retry,
-            "The longest time from the first call to the last retry.",
-        ),
+        Field::later("max_attempts"),
+        Field::later("max_total_retry"),
         Field::defaulted(
             "max_wait",
             between(MILLI, WEEK),

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::clock::Clock;
 use crate::driver::Driver;
+use crate::http::Room;
 use crate::metrics::Metrics;
 use crate::snapshot::Snapshot;
 
@@ -20,6 +21,7 @@ pub(crate) struct Gateway {
     metrics: Arc<Metrics>,
     clock: Clock,
     phase: watch::Sender<Phase>,
+    room: Room,
     requests: AtomicU64,
     /// Tells this process's request ids from another's.
     born: u64,
@@ -46,6 +48,7 @@ pub(crate) enum Phase {
 impl Gateway {
     pub(crate) fn new(snapshot: Snapshot, clock: Clock) -> Arc<Self> {
         let metrics = Metrics::new();
+        let room = Room::new(snapshot.policy.server.body_max);
         let driver = Driver::new(Arc::new(snapshot), clock, Arc::clone(&metrics));
         let (phase, _) = watch::channel(Phase::Serving);
         let born = clock.now().wall.as_unix_nanos();
@@ -54,6 +57,7 @@ impl Gateway {
             metrics,
             clock,
             phase,
+            room,
             requests: AtomicU64::new(0),
             born,
         })
@@ -69,6 +73,11 @@ impl Gateway {
 
     pub(crate) fn clock(&self) -> Clock {
         self.clock
+    }
+
+    /// Memory for the bodies of all requests.
+    pub(crate) fn room(&self) -> &Room {
+        &self.room
     }
 
     pub(crate) fn next_request_id(&self) -> RequestId {

@@ -69,6 +69,15 @@ pub enum StartError {
     },
 }
 
+/// Whether `policy` could be served: its files are read, its addresses and keys tried for their form. Nothing is connected.
+///
+/// # Errors
+///
+/// What [`Running::start`] would say.
+pub fn check(policy: Policy) -> Result<(), SnapshotError> {
+    Snapshot::new(policy, None).map(drop)
+}
+
 /// A gateway that serves.
 #[derive(Debug)]
 pub struct Running {

@@ -1,7 +1,7 @@
 //! The sections that stand alone: server, lanes, stream, queue; and timeouts, which stand at several levels.
 
 use std::net::SocketAddr;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 
 use crate::checked::{Data, Section};
 use crate::errors::Problems;
@@ -85,10 +85,7 @@ pub(super) fn lanes(section: Option<&Section>) -> Option<Lanes> {
 }
 
 fn lane(section: &Section) -> Option<Lane> {
-    let max_attempts = u32::try_from(section.count("max_attempts")?).ok()?;
     Some(Lane {
-        max_attempts: NonZeroU32::new(max_attempts)?,
-        max_total_retry: section.duration("max_total_retry")?,
         max_wait: section.duration("max_wait")?,
     })
 }

@@ -7,15 +7,13 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use bytes::{Bytes, BytesMut};
-use http::header::CONTENT_LENGTH;
-use http::{HeaderName, HeaderValue, request, response};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http::{HeaderName, HeaderValue, response};
 use sluicegate_config::Pattern;
 use sluicegate_dialect::openai::Envelope;
 
 use super::Failure;
 use super::headers::client_headers;
+use super::request_body::read;
 use super::sending::{Answered, Sending};
 use super::wait::max_wait;
 use crate::attempt::{AnswerBody, Call};
@@ -23,12 +21,6 @@ use crate::exchange::Exchange;
 use crate::gateway::{Gateway, RequestId};
 use crate::settlement;
 use crate::snapshot::Route;
-
-/// A client that is silent for so long in the middle of its body is given up.
-const SILENCE_MAX: Duration = Duration::from_secs(30);
-
-/// A body that has not come after that long is given up, however steadily it drips.
-const BODY_TIME_MAX: Duration = Duration::from_secs(600);
 
 const MODEL: HeaderName = HeaderName::from_static("x-sluicegate-model");
 const ATTEMPTS: HeaderName = HeaderName::from_static("x-sluicegate-attempts");
@@ -44,7 +36,7 @@ pub(super) async fn complete(
     match serve(&gateway, request, &mut exchange).await {
         Ok(response) => response,
         Err(failure) => {
-            tracing::debug!(%id, reason = failure.message(), "request failed");
+            failure.log(id);
             if let Some(exchange) = &mut exchange {
                 exchange.ended(failure.status());
             }
@@ -63,12 +55,12 @@ async fn serve(
     }
     let exchange = slot.as_mut().expect("it was put there by the caller");
     let snapshot = gateway.driver().snapshot();
-    let max_wait = max_wait(request.headers(), &snapshot.policy.lanes)?;
     let (parts, body) = request.into_parts();
+    // The body first: an answer before its end would cost the client its connection.
     let max = snapshot.policy.server.body_max;
-    let body = tokio::time::timeout(BODY_TIME_MAX, read(&parts, body, max)).await;
-    let body = body.map_err(|_| Failure::BodyBroken("took too long"))??;
-    let envelope = Envelope::decode(&body)?;
+    let held = read(&parts.headers, body, max, gateway.room()).await?;
+    let max_wait = max_wait(&parts.headers, &snapshot.policy.lanes)?;
+    let envelope = Envelope::decode(&held.body)?;
     let route = snapshot
         .route(&envelope.model)
         .ok_or_else(|| Failure::UnknownModel(envelope.model.clone()))?;
@@ -98,47 +90,6 @@ fn shown_name<'a>(route: Route<'a>, envelope: &'a Envelope) -> &'a str {
         Pattern::Exact(_) => &route.deployment.name,
         Pattern::Prefix(_) => &envelope.model,
     }
-}
-
-/// The whole body, if it is not longer than allowed.
-async fn read(parts: &request::Parts, body: Body, max: u64) -> Result<Bytes, Failure> {
-    let length = parts
-        .headers
-        .get(CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok());
-    if length
-        .and_then(|length| length.parse::<u64>().ok())
-        .is_some_and(|length| length > max)
-    {
-        return Err(Failure::BodyTooLarge { max });
-    }
-    let limit = usize::try_from(max).unwrap_or(usize::MAX);
-    let mut body = Limited::new(body, limit);
-    // Most bodies come in one piece, and that piece is passed on as it is.
-    let mut first = Bytes::new();
-    let mut whole = BytesMut::new();
-    loop {
-        let frame = tokio::time::timeout(SILENCE_MAX, body.frame()).await;
-        let data = match frame.map_err(|_| Failure::BodyBroken("fell silent"))? {
-            None => break,
-            Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
-            Some(Err(error)) if error.is::<LengthLimitError>() => {
-                return Err(Failure::BodyTooLarge { max });
-            }
-            Some(Err(_)) => return Err(Failure::BodyBroken("ended")),
-        };
-        if first.is_empty() && whole.is_empty() {
-            first = data;
-        } else {
-            whole.extend_from_slice(&std::mem::take(&mut first));
-            whole.extend_from_slice(&data);
-        }
-    }
-    Ok(if whole.is_empty() {
-        first
-    } else {
-        whole.freeze()
-    })
 }
 
 fn respond(answered: Answered, name: &str, slot: &mut Option<Exchange>) -> Response {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use sluicegate_core::Refusal;
 use sluicegate_dialect::openai::{ErrorOut, RequestError, error_body, error_event};
@@ -16,6 +16,7 @@ use sluicegate_dialect::openai::{ErrorOut, RequestError, error_body, error_event
 use super::upstream_failure::UpstreamFailure;
 
 use crate::driver::Refused;
+use crate::gateway::RequestId;
 
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
@@ -45,6 +46,8 @@ pub(crate) enum Failure {
     },
     /// The client did not finish its body: what it did instead.
     BodyBroken(&'static str),
+    /// The bodies of other requests fill the memory for them.
+    NoRoom,
     /// No deployment answers for that model.
     UnknownModel(String),
     NoSuchPath {
@@ -101,6 +104,10 @@ impl Failure {
         let too_long = described
             .wait
             .is_some_and(|wait| wait > WAIT_WORTHWHILE_MAX);
+        if described.status == StatusCode::PAYLOAD_TOO_LARGE {
+            // The rest of the body is not read, so nothing more can come on this connection.
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         if described.retry == Retry::Useless || too_long {
             headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
         }
@@ -114,6 +121,17 @@ impl Failure {
 
     pub(crate) fn status(&self) -> StatusCode {
         self.describe().status
+    }
+
+    /// Tells the operator: loudly what an upstream did, quietly what a caller did.
+    pub(crate) fn log(&self, id: RequestId) {
+        let reason = self.message();
+        match self {
+            Self::Upstream(failure) => {
+                tracing::warn!(%id, deployment = failure.deployment, reason, "upstream failed");
+            }
+            _ => tracing::debug!(%id, reason, "request failed"),
+        }
     }
 
     /// For the log.
@@ -141,6 +159,16 @@ impl Failure {
             Self::BodyBroken(what) => {
                 invalid(format!("the request body {what} before it was complete"))
             }
+            Self::NoRoom => Described {
+                status: StatusCode::TOO_MANY_REQUESTS,
+                code: "overloaded",
+                kind: "rate_limit_error",
+                param: None,
+                message: "the bodies of other requests fill the memory that is set aside for them; send it again"
+                    .to_owned(),
+                wait: Some(WAIT_UNKNOWN),
+                retry: Retry::Maybe,
+            },
             Self::UnknownModel(model) => Described {
                 status: StatusCode::NOT_FOUND,
                 code: "model_not_found",
@@ -151,9 +179,14 @@ impl Failure {
             },
             Self::NoSuchPath { method, path } => Described {
                 status: StatusCode::NOT_FOUND,
-                ..invalid(format!(
-                    "nothing is served at {method} {path}; the base URL of an SDK ends in /v1"
-                ))
+                ..invalid(match path.strip_prefix("/v1/") {
+                    Some(_) => format!(
+                        "{method} {path} is not served (yet): there are POST /v1/chat/completions and GET /v1/models"
+                    ),
+                    None => format!(
+                        "nothing is served at {method} {path}; the base URL of an SDK ends in /v1"
+                    ),
+                })
             },
             Self::WrongMethod { method, path } => Described {
                 status: StatusCode::METHOD_NOT_ALLOWED,
@@ -214,7 +247,7 @@ fn describe_refused(refused: &Refused) -> Described {
     };
     let when = match refused.wait {
         Some(wait) => format!("it would fit in {:.3} s", wait.as_secs_f64()),
-        None => "when it would fit hangs on calls that are still in flight".to_owned(),
+        None => "it would fit when calls that are still in flight have ended".to_owned(),
     };
     match refused.refusal {
         Refusal::TooLarge { demand, .. } => {

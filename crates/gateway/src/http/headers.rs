@@ -4,8 +4,9 @@
 //! what is said anew, and what would choose whose budget our key spends.
 
 use http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST,
-    PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, COOKIE, EXPECT,
+    FORWARDED, HOST, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, ORIGIN, PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION, RANGE, REFERER, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -22,7 +23,7 @@ const HOP_BY_HOP: [HeaderName; 9] = [
 ];
 
 /// Secrets of the client, and what is said anew upstream.
-const NEVER_UPSTREAM: [HeaderName; 10] = [
+const NEVER_UPSTREAM: [HeaderName; 19] = [
     AUTHORIZATION,
     HeaderName::from_static("api-key"),
     HeaderName::from_static("x-api-key"),
@@ -33,6 +34,17 @@ const NEVER_UPSTREAM: [HeaderName; 10] = [
     EXPECT,
     CONTENT_LENGTH,
     ACCEPT_ENCODING,
+    // The body that goes out is the one that was read, and the answer is wanted whole.
+    CONTENT_ENCODING,
+    RANGE,
+    IF_MATCH,
+    IF_NONE_MATCH,
+    IF_MODIFIED_SINCE,
+    // Where the client sits is no business of the provider.
+    ORIGIN,
+    REFERER,
+    FORWARDED,
+    HeaderName::from_static("x-forwarded-for"),
 ];
 
 /// These choose the organisation or project that a key spends for. With our key that is not the client's to choose: the request

@@ -6,6 +6,7 @@ mod headers;
 mod models;
 mod operator;
 mod query;
+mod request_body;
 mod sending;
 mod upstream_failure;
 mod wait;
@@ -21,6 +22,7 @@ use axum::routing::{get, post};
 
 pub(crate) use failure::Failure;
 pub(crate) use models::example_model;
+pub(crate) use request_body::Room;
 pub(crate) use upstream_failure::{UpstreamFailure, UpstreamFailureKind};
 pub(crate) use web_page::Reach;
 
@@ -76,19 +78,17 @@ async fn name_exchange(
 }
 
 async fn not_found(request: Request) -> Response {
-    Failure::NoSuchPath {
-        method: request.method().clone(),
-        path: request.uri().path().to_owned(),
-    }
-    .response()
+    let (head, body) = request.into_parts();
+    request_body::pass_over(body).await;
+    let (method, path) = (head.method, head.uri.path().to_owned());
+    Failure::NoSuchPath { method, path }.response()
 }
 
 async fn wrong_method(request: Request) -> Response {
-    Failure::WrongMethod {
-        method: request.method().clone(),
-        path: request.uri().path().to_owned(),
-    }
-    .response()
+    let (head, body) = request.into_parts();
+    request_body::pass_over(body).await;
+    let (method, path) = (head.method, head.uri.path().to_owned());
+    Failure::WrongMethod { method, path }.response()
 }
 
 #[cfg(test)]

@@ -33,8 +33,20 @@ pub(super) async fn one(State(gateway): State<Arc<Gateway>>, Path(name): Path<St
 
 /// A model that answers, to show how to ask.
 pub(crate) fn example_model(policy: &Policy) -> String {
-    let known = names(policy).into_iter().next();
-    known.map_or_else(|| "MODEL".to_owned(), |(name, _)| name)
+    if let Some((name, _)) = names(policy).into_iter().next() {
+        return name;
+    }
+    // Of a wildcard that nobody knows a model of, the bare beginning is answered too.
+    let stems = policy
+        .deployments
+        .iter()
+        .map(|deployment| match &deployment.pattern {
+            Pattern::Exact(name) | Pattern::Prefix(name) => name.clone(),
+        });
+    stems
+        .into_iter()
+        .find(|stem| !stem.is_empty())
+        .unwrap_or_else(|| "any".to_owned())
 }
 
 fn names(policy: &Policy) -> Vec<(String, &str)> {
