@@ -30,5 +30,5 @@ pub use error_class::{ErrorClass, ErrorMatch};
 pub use evidence::{Confidence, Evidence};
 pub use limit::{ARRIVAL_SPREAD, Alternative, LimitError, LimitRow, LimitTemplate};
 pub use provider::{Auth, Dialect, Paths, Provider, provider, providers};
-pub use signal::{ResetFormat, SignalRow};
+pub use signal::{BodyHint, ResetFormat, ResetMeans, SignalRow};
 pub use window::WindowRow;

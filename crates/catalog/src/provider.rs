@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use sluicegate_core::Meter;
 
-use crate::{Charge, ErrorMatch, LimitRow, SignalRow};
+use crate::{BodyHint, Charge, ErrorMatch, LimitRow, SignalRow};
 
 /// The rows, sorted by id.
 static PROVIDERS: LazyLock<Vec<Provider>> = LazyLock::new(|| {
@@ -63,6 +63,9 @@ pub struct Provider {
     pub charge: Charge,
     /// Headers that tell the state of its limits.
     pub signals: Vec<SignalRow>,
+    /// Where the body of a refusal says how long to wait, the best place first.
+    #[serde(default)]
+    pub retry_in_body: Vec<BodyHint>,
     /// What its errors mean; the first entry that fits decides.
     pub errors: Vec<ErrorMatch>,
 }
@@ -223,6 +226,9 @@ mod tests {
                     );
                     assert!(!other.why.is_empty(), "{}: {}", row.id, other.name);
                 }
+            }
+            for signal in &row.signals {
+                assert_eq!(signal.problem(), None, "{}: {signal:?}", row.id);
             }
             for entry in &row.errors {
                 assert_eq!(entry.problem(), None, "{}: {entry:?}", row.id);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::header_text::whole;
+
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
 /// A duration as Go prints it: `6m0s`, `7.66s`, `12ms`, `1h2m`. A sign, a missing unit and an
@@ -32,6 +34,28 @@ pub(crate) fn go_duration(text: &str) -> Option<Duration> {
         rest = tail;
     }
     (!text.is_empty()).then_some(total)
+}
+
+/// A duration as protobuf's JSON form writes it: seconds, whole or with a fraction, and an `s`.
+pub(crate) fn protobuf_duration(text: &str) -> Option<Duration> {
+    seconds(text.strip_suffix('s')?)
+}
+
+/// The duration that `words` begin with, as people and programs write it: `1.146s`, `6m0s`, `7
+/// seconds`, `1 minute 30 seconds`. What follows it does not matter.
+pub(crate) fn spelled_duration<'t>(words: impl IntoIterator<Item = &'t str>) -> Option<Duration> {
+    let mut words = words.into_iter().peekable();
+    let mut total: Option<Duration> = None;
+    while let Some(word) = words.next_if(|word| word.starts_with(|c: char| c.is_ascii_digit())) {
+        // A bare number is one of the unit that follows.
+        let part = match seconds(word) {
+            Some(_) => scaled(word, unit_ns(words.next()?)?)?,
+            None => go_duration(word)?,
+        };
+        total = Some(total.unwrap_or_default().checked_add(part)?);
+        let _ = words.next_if_eq(&"and");
+    }
+    total
 }
 
 /// Seconds, whole or with a fraction. A sign, an exponent and what is no number are refused.
@@ -65,6 +89,19 @@ pub(crate) fn rfc3339(text: &str) -> Option<Duration> {
         + days_since_epoch(year, month, day) * 86_400;
     let utc = u64::try_from(local - offset_seconds(zone)?).ok()?;
     Some(Duration::from_secs(utc) + second)
+}
+
+/// Nanoseconds of a unit of time that stands as a word of its own.
+fn unit_ns(word: &str) -> Option<u128> {
+    let singular = word.strip_suffix('s').filter(|stem| stem.len() > 1);
+    Some(match singular.unwrap_or(word) {
+        "d" | "day" => 86_400 * NANOS_PER_SECOND,
+        "h" | "hr" | "hour" => 3_600 * NANOS_PER_SECOND,
+        "m" | "min" | "minute" => 60 * NANOS_PER_SECOND,
+        "s" | "sec" | "second" => NANOS_PER_SECOND,
+        "ms" | "msec" | "millisecond" => 1_000_000,
+        _ => return None,
+    })
 }
 
 fn offset_seconds(zone: &str) -> Option<i64> {
@@ -123,12 +160,6 @@ fn scaled(number: &str, unit_ns: u128) -> Option<Duration> {
     ))
 }
 
-fn whole(text: &str) -> Option<u64> {
-    text.bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then(|| text.parse().ok())?
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,6 +197,51 @@ mod tests {
             "1e3s",
         ] {
             assert_eq!(go_duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn protobuf_writes_seconds() {
+        for (text, millis) in [("37s", 37_000), ("7.66s", 7_660), ("0s", 0)] {
+            let expected = Some(Duration::from_millis(millis));
+            assert_eq!(protobuf_duration(text), expected, "{text}");
+        }
+        for text in ["", "s", "37", "6m0s", "-1s", "1e3s", "12ms"] {
+            assert_eq!(protobuf_duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_are_spelled_in_many_ways() {
+        let cases = [
+            ("1.146s", 1_146),
+            ("84ms", 84),
+            ("6m0s", 360_000),
+            ("28m48s visit the page", 1_728_000),
+            ("7 seconds", 7_000),
+            ("1 second", 1_000),
+            ("2.5 s", 2_500),
+            ("800 ms", 800),
+            ("20 minutes", 1_200_000),
+            ("1 minute 30 seconds", 90_000),
+            ("1 hour and 5 mins", 3_900_000),
+            ("2 days", 172_800_000),
+            ("1m 30s", 90_000),
+        ];
+        for (text, millis) in cases {
+            let expected = Some(Duration::from_millis(millis));
+            assert_eq!(spelled_duration(text.split(' ')), expected, "{text}");
+        }
+        for text in [
+            "",
+            "7",
+            "soon",
+            "a 7 seconds",
+            "7 dwarfs",
+            "7 ss",
+            "-7 seconds",
+        ] {
+            assert_eq!(spelled_duration(text.split(' ')), None, "{text}");
         }
     }
 
@@ -209,6 +285,7 @@ mod tests {
         #[test]
         fn nothing_panics(text in "\\PC{0,24}|[0-9.hmsuntTZ:+-]{0,30}") {
             let _ = (go_duration(&text), seconds(&text), rfc3339(&text));
+            let _ = (protobuf_duration(&text), spelled_duration(text.split(' ')));
         }
     }
 }

@@ -7,13 +7,21 @@
 //! argument.
 
 mod clock_text;
+mod error_text;
 mod estimate;
+mod header_text;
 mod json;
 pub mod openai;
+mod period;
+mod rate_limit_fields;
+mod refusal;
+mod retry_hint;
 mod signal;
 pub mod sse;
 mod text;
 
 pub use estimate::{charge, text_tokens, tokens};
-pub use signal::{retry_hint, signals};
+pub use refusal::{RefusalFacts, refusal_facts};
+pub use retry_hint::retry_hint;
+pub use signal::{barred, signals};
 pub use text::TextTally;

@@ -1,121 +1,129 @@
-//! What an answer's headers tell about the provider's limits, and how long it asks us to wait.
+//! What an answer's headers tell about the provider's limits.
 //!
 //! Which headers there are and how they write time is the provider's row; headers of one name mean
-//! different things at different providers, so nothing is read that the row does not list. What
-//! cannot be right is dropped rather than passed on: a wrong signal would correct a ledger that was
-//! right.
+//! different things at different providers, so beside the standard fields nothing is read that the
+//! row does not list. What cannot be right is dropped rather than passed on: a wrong signal would
+//! correct a ledger that was right.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
-use http::header::RETRY_AFTER;
-use http::{HeaderMap, StatusCode};
-use sluicegate_catalog::{Provider, ResetFormat, SignalRow};
-use sluicegate_core::{Signal, WallTime};
+use http::HeaderMap;
+use sluicegate_catalog::{Provider, ResetFormat, ResetMeans, SignalRow};
+use sluicegate_core::{Meter, Signal, WallTime};
 
 use crate::clock_text::{go_duration, rfc3339, seconds};
+use crate::header_text::{text, whole};
+use crate::period::{PERIODS, period_of, refill_ms};
+use crate::rate_limit_fields;
 
-/// Periods that providers use; a signal's period is one of them or unknown.
-const PERIODS: [Duration; 3] = [
-    Duration::from_secs(60),
-    Duration::from_secs(86_400),
-    Duration::from_secs(30 * 86_400),
-];
+/// No limit is whole later than this: a reset beyond it is none.
+const RESET_MAX: Duration = Duration::from_secs(31 * 86_400);
 
-/// The longest wait that a hint can ask for.
-const HINT_MAX: Duration = Duration::from_secs(86_400);
-
-/// The state of `provider`'s limits as `headers` tell it at `wall`, at most one signal for a meter:
-/// where two limits on one meter are shown, the one with less left.
+/// The state of `provider`'s limits as `headers` tell it at `wall`: every limit that they show, of
+/// several on one meter and period the one with less left (a project's within an account's, say).
 ///
 /// Absent, negative and unreadable values are `None`; a limit of which nothing can be read is left
-/// out. The period is told or inferred only where it comes near a minute, a day or 30 days.
+/// out, and so is one of zero, which [`barred`] tells of. The period is the row's where it names
+/// one; else it is believed or worked out only where it comes near a minute, a day or 30 days. The
+/// standard `ratelimit` fields are read for meters of which the row's headers tell nothing.
+///
+/// ```
+/// use http::{HeaderMap, HeaderValue};
+/// use sluicegate_core::WallTime;
+/// let openai = sluicegate_catalog::provider("openai").expect("a row of that name");
+/// let mut headers = HeaderMap::new();
+/// headers.insert("x-ratelimit-limit-requests", HeaderValue::from_static("200"));
+/// headers.insert("x-ratelimit-remaining-requests", HeaderValue::from_static("199"));
+/// headers.insert("x-ratelimit-reset-requests", HeaderValue::from_static("7m12s"));
+/// let told = sluicegate_dialect::signals(openai, &headers, WallTime::default());
+/// assert_eq!(told[0].remaining, Some(199));
+/// assert_eq!(told[0].per.map(|per| per.as_secs()), Some(86_400));
+/// ```
 pub fn signals(provider: &Provider, headers: &HeaderMap, wall: WallTime) -> Vec<Signal> {
     let mut signals: Vec<Signal> = Vec::new();
-    for row in &provider.signals {
-        let Some(signal) = signal(row, headers, wall) else {
-            continue;
-        };
-        let left = |signal: &Signal| signal.remaining.unwrap_or(u64::MAX);
-        match signals.iter_mut().find(|other| other.meter == signal.meter) {
-            Some(other) if left(&signal) < left(other) => *other = signal,
-            Some(_) => {}
-            None => signals.push(signal),
+    let rows = provider.signals.iter();
+    for signal in rows.filter_map(|row| signal(row, headers, wall)) {
+        keep_tighter(&mut signals, signal);
+    }
+    let listed = signals.len();
+    for signal in rate_limit_fields::signals(headers) {
+        if signals[..listed]
+            .iter()
+            .all(|told| told.meter != signal.meter)
+        {
+            keep_tighter(&mut signals, signal);
         }
     }
     signals
 }
 
-/// How long the answer asks us to wait, at most a day.
+/// The meter on which `headers` show a limit of zero: the model is not on the account's plan, and
+/// no wait will help. Only a refusal makes it credible.
 ///
-/// Read only on 429 and 5xx, since some providers send the header with successes. `retry-after-ms`
-/// comes before `retry-after`, which may be seconds, whole or not, or an HTTP date. What is zero,
-/// negative, past or unreadable asks for nothing.
-///
-/// ```
-/// use std::time::Duration;
-/// use http::{HeaderMap, HeaderValue, StatusCode};
-/// use sluicegate_core::WallTime;
-/// let mut headers = HeaderMap::new();
-/// headers.insert("retry-after", HeaderValue::from_static("1.5"));
-/// let hint = |status| sluicegate_dialect::retry_hint(&headers, status, WallTime::default());
-/// assert_eq!(hint(StatusCode::TOO_MANY_REQUESTS), Some(Duration::from_millis(1_500)));
-/// assert_eq!(hint(StatusCode::OK), None);
-/// ```
-pub fn retry_hint(headers: &HeaderMap, status: StatusCode, wall: WallTime) -> Option<Duration> {
-    if status != StatusCode::TOO_MANY_REQUESTS && !status.is_server_error() {
-        return None;
-    }
-    let millis = text(headers, "retry-after-ms")
-        .and_then(seconds)
-        .map(|wait| wait / 1_000);
-    let after = || text(headers, RETRY_AFTER.as_str());
-    let hint = positive(millis)
-        .or_else(|| positive(after().and_then(seconds)))
-        .or_else(|| positive(after().and_then(|date| until_date(date, wall))));
-    hint.map(|wait| wait.min(HINT_MAX))
+/// Mistral shows `x-ratelimit-limit-req-minute: 0` so.
+pub fn barred(provider: &Provider, headers: &HeaderMap) -> Option<Meter> {
+    let is_zero = |row: &&SignalRow| {
+        let limit = row.limit.as_deref().and_then(|name| text(headers, name));
+        limit.and_then(whole) == Some(0)
+    };
+    provider.signals.iter().find(is_zero).map(|row| row.meter)
 }
 
-fn signal(row: &SignalRow, headers: &HeaderMap, wall: WallTime) -> Option<Signal> {
-    let read = |name: &Option<String>| name.as_deref().and_then(|name| text(headers, name));
-    let number = |name: &Option<String>| read(name).and_then(whole);
+/// What `headers` tell of the limit of `row`, if anything.
+pub(crate) fn signal(row: &SignalRow, headers: &HeaderMap, wall: WallTime) -> Option<Signal> {
+    let number = |name: &Option<String>| text(headers, name.as_deref()?).and_then(whole);
     let mut signal = Signal::on(row.meter);
     signal.limit = number(&row.limit);
     signal.remaining = number(&row.remaining);
-    if signal.limit.is_none() && signal.remaining.is_none() {
+    if signal.limit == Some(0) || signal.limit.is_none() && signal.remaining.is_none() {
         return None;
     }
-    signal.reset = read(&row.reset).and_then(|reset| match row.reset_format {
-        ResetFormat::GoDuration => go_duration(reset),
-        ResetFormat::Seconds => seconds(reset),
-        ResetFormat::MillisecondsOrSeconds => {
-            whole(reset).and_then(|bare| of_unknown_unit(bare, &signal))
+    signal.reset = reset(row, headers, &signal, wall);
+    let named = row.per_s.map(|per_s| Duration::from_secs(per_s.get()));
+    let told = || {
+        let told = number(&row.period).map(Duration::from_secs);
+        told.filter(|per| PERIODS.contains(per))
+    };
+    let inferred = || match row.reset_means {
+        ResetMeans::Whole => {
+            let (used, limit) = used(&signal)?;
+            period_of(signal.reset?, used, limit)
         }
-        ResetFormat::EpochSeconds => since(Duration::from_secs(whole(reset)?), wall),
-        ResetFormat::EpochMilliseconds => since(Duration::from_millis(whole(reset)?), wall),
-        ResetFormat::Rfc3339 => since(rfc3339(reset)?, wall),
-    });
-    let told = number(&row.period)
-        .map(Duration::from_secs)
-        .filter(|per| PERIODS.contains(per));
-    signal.per = inferred_period(&signal).or(told);
+        ResetMeans::Next => None,
+    };
+    signal.per = named.or_else(told).or_else(inferred);
     Some(signal)
 }
 
-/// The period over which an even refill would need `reset` for what is used.
-fn inferred_period(signal: &Signal) -> Option<Duration> {
-    let (used, limit) = used(signal)?;
-    let reset_ms = signal.reset?.as_millis();
-    if reset_ms == 0 {
-        return None;
+/// Time from `wall` to the reset that `row`'s header tells; zero where it is past.
+fn reset(
+    row: &SignalRow,
+    headers: &HeaderMap,
+    signal: &Signal,
+    wall: WallTime,
+) -> Option<Duration> {
+    let reset = text(headers, row.reset.as_deref()?)?;
+    let reset = match row.reset_format? {
+        ResetFormat::GoDuration => go_duration(reset),
+        ResetFormat::IntAuto => of_unknown_unit(whole(reset)?, signal),
+        ResetFormat::IntSeconds | ResetFormat::FloatSeconds => seconds(reset),
+        ResetFormat::IntMs => whole(reset).map(Duration::from_millis),
+        ResetFormat::EpochSeconds => seconds(reset).map(|epoch| since(epoch, wall)),
+        ResetFormat::EpochMs => whole(reset).map(|ms| since(Duration::from_millis(ms), wall)),
+        ResetFormat::Rfc3339 => rfc3339(reset).map(|epoch| since(epoch, wall)),
+    };
+    reset.filter(|reset| *reset <= RESET_MAX)
+}
+
+/// Adds `signal`, unless one of its meter and period with no more left is there.
+fn keep_tighter(signals: &mut Vec<Signal>, signal: Signal) {
+    let left = |signal: &Signal| signal.remaining.unwrap_or(u64::MAX);
+    let same = |other: &&mut Signal| (other.meter, other.per) == (signal.meter, signal.per);
+    match signals.iter_mut().find(same) {
+        Some(other) if left(&signal) < left(other) => *other = signal,
+        Some(_) => {}
+        None => signals.push(signal),
     }
-    // Headers round to a millisecond or more, so small uses say little: one unit either way must
-    // not matter.
-    let per_ms = reset_ms * u128::from(limit) / u128::from(used);
-    let unit_ms = u128::from(limit).div_ceil(u128::from(used));
-    PERIODS.into_iter().find(|per| {
-        let distance = per_ms.abs_diff(per.as_millis());
-        distance <= unit_ms.min(per.as_millis() / 4) || distance * 50 <= per.as_millis()
-    })
 }
 
 /// A bare number's unit: the one in which it is the time that an even refill needs for what is
@@ -131,7 +139,7 @@ fn of_unknown_unit(bare: u64, signal: &Signal) -> Option<Duration> {
     }
     let fits = |unit_ms: u128| {
         PERIODS.into_iter().any(|per| {
-            let expected_ms = per.as_millis() * u128::from(used) / u128::from(limit);
+            let expected_ms = refill_ms(used, limit, per);
             let distance = (u128::from(bare) * unit_ms).abs_diff(expected_ms);
             distance <= unit_ms || distance * 50 <= expected_ms
         })
@@ -150,30 +158,9 @@ fn used(signal: &Signal) -> Option<(u64, u64)> {
     (used > 0).then_some((used, limit))
 }
 
-fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    headers.get(name)?.to_str().ok().map(str::trim)
-}
-
-fn whole(text: &str) -> Option<u64> {
-    text.bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then(|| text.parse().ok())?
-}
-
-fn until_date(date: &str, wall: WallTime) -> Option<Duration> {
-    let date = httpdate::parse_http_date(date).ok()?;
-    date.duration_since(UNIX_EPOCH)
-        .ok()?
-        .checked_sub(Duration::from_nanos(wall.as_unix_nanos()))
-}
-
 /// Time from `wall` to an instant after the epoch; zero where that is past.
-fn since(epoch: Duration, wall: WallTime) -> Option<Duration> {
-    Some(epoch.saturating_sub(Duration::from_nanos(wall.as_unix_nanos())))
-}
-
-fn positive(wait: Option<Duration>) -> Option<Duration> {
-    wait.filter(|wait| !wait.is_zero())
+fn since(epoch: Duration, wall: WallTime) -> Duration {
+    epoch.saturating_sub(Duration::from_nanos(wall.as_unix_nanos()))
 }
 
 #[cfg(test)]
@@ -303,55 +290,5 @@ mod tests {
             found.iter().map(|signal| signal.limit).collect::<Vec<_>>(),
             [Some(500)]
         );
-    }
-
-    #[test]
-    fn a_hint_is_positive_and_bounded() {
-        let hint = |name: &str, value: &str| {
-            retry_hint(
-                &headers(&[(name, value)]),
-                StatusCode::SERVICE_UNAVAILABLE,
-                WALL,
-            )
-        };
-        assert_eq!(hint("retry-after", "7"), millis(7_000));
-        assert_eq!(hint("retry-after", "0.25"), millis(250));
-        assert_eq!(hint("retry-after-ms", "2000"), millis(2_000));
-        assert_eq!(
-            hint("retry-after-ms", "12.5"),
-            Some(Duration::from_micros(12_500))
-        );
-        // 1,790,000,000 s after the epoch is 2026-09-21T14:13:20Z.
-        assert_eq!(
-            hint("retry-after", "Mon, 21 Sep 2026 14:13:30 GMT"),
-            millis(10_000)
-        );
-        for junk in [
-            "0",
-            "-3",
-            "nan",
-            "inf",
-            "1e400",
-            "",
-            "soon",
-            "Mon, 21 Sep 2026 14:13:10 GMT",
-        ] {
-            assert_eq!(hint("retry-after", junk), None, "{junk}");
-        }
-        assert_eq!(hint("retry-after", "99999999999999"), DAY);
-        assert_eq!(hint("retry-after", "Mon, 21 Sep 2099 14:13:30 GMT"), DAY);
-    }
-
-    #[test]
-    fn milliseconds_come_first_unless_they_say_nothing() {
-        let both = |ms| headers(&[("retry-after-ms", ms), ("retry-after", "9")]);
-        let hint = |ms| retry_hint(&both(ms), StatusCode::TOO_MANY_REQUESTS, WALL);
-        assert_eq!(hint("40"), millis(40));
-        assert_eq!(hint("0"), millis(9_000));
-        assert_eq!(hint("junk"), millis(9_000));
-        let status = |status| retry_hint(&both("40"), status, WALL);
-        assert_eq!(status(StatusCode::OK), None);
-        assert_eq!(status(StatusCode::BAD_REQUEST), None);
-        assert_eq!(status(StatusCode::BAD_GATEWAY), millis(40));
     }
 }

@@ -169,9 +169,10 @@ impl Call<'_> {
     ) -> Result<Answer, UpstreamFailure> {
         let (head, body) = response.into_parts();
         let body = redacted(self.error_body(body).await, self.route.account);
-        let error = classify(self.route.account.provider, head.status, &body);
+        let provider = self.route.account.provider;
+        let error = classify(provider, head.status, &head.headers, &body);
         let wall = self.gateway.clock().now().wall;
-        let hint = retry_hint(&head.headers, head.status, wall);
+        let hint = retry_hint(provider, head.status, &head.headers, &body, wall);
         if error.class == ErrorClass::Rate {
             self.exchange.rate_limited(limit_type(&error));
             // Its window is full, whatever we believed: nothing more is sent into it.

@@ -1,22 +1,15 @@
 //! What a provider's failure says, and what we say ourselves.
 //!
-//! Bodies of failures are the least dependable thing that a provider sends: JSON of several shapes,
-//! a proxy's HTML, nothing at all. So reading one cannot fail: what is not found is empty, and then
-//! the status decides alone.
-
-use std::fmt::Write as _;
+//! A body that cannot be read leaves the status to decide alone.
 
 use bytes::Bytes;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use sluicegate_catalog::{ErrorClass, Provider};
 
-use crate::json::{self, Cursor, Span};
-
-/// The longest code or type that is kept, in bytes.
-const NAME_BYTES_MAX: usize = 128;
-/// The longest message that is kept, in bytes.
-const MESSAGE_BYTES_MAX: usize = 1_024;
+use crate::error_text::ErrorText;
+use crate::json::Cursor;
+use crate::signal::barred;
 
 /// A provider's failure, read as far as it could be. Strings are bounded and hold no control
 /// characters.
@@ -36,38 +29,45 @@ pub struct UpstreamError {
 /// status.
 ///
 /// Understands `{"error":{…}}`, `{"error":"…"}`, a bare `{"message":…}` and a list of one of these.
-/// HTML, other junk and an empty body leave the strings empty.
+/// HTML, other junk and an empty body leave the strings empty. What is refused for its rate while
+/// the headers show a limit of zero is too large for it, however long one waits.
 ///
 /// ```
-/// use http::StatusCode;
+/// use http::{HeaderMap, StatusCode};
 /// use sluicegate_catalog::{ErrorClass, provider};
 /// use sluicegate_dialect::openai::classify;
 /// let openai = provider("openai").expect("a row of that name");
-/// let body = br#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":null}}"#;
-/// assert_eq!(classify(openai, StatusCode::TOO_MANY_REQUESTS, body).class, ErrorClass::Billing);
-/// assert_eq!(classify(openai, StatusCode::TOO_MANY_REQUESTS, b"").class, ErrorClass::Rate);
+/// let body: &[u8] = br#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":null}}"#;
+/// let class = |body| classify(openai, StatusCode::TOO_MANY_REQUESTS, &HeaderMap::new(), body).class;
+/// assert_eq!(class(body), ErrorClass::Billing);
+/// assert_eq!(class(b""), ErrorClass::Rate);
 /// ```
-pub fn classify(provider: &Provider, status: StatusCode, body: &[u8]) -> UpstreamError {
-    let parts = Parts::of_body(body);
-    let class = by_table(provider, Some(status.as_u16()), &parts);
-    parts.with(class.unwrap_or_else(|| by_status(status.as_u16())))
+pub fn classify(
+    provider: &Provider,
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> UpstreamError {
+    let text = ErrorText::of_body(body);
+    let class = by_table(provider, Some(status.as_u16()), &text);
+    let class = match class.unwrap_or_else(|| by_status(status.as_u16())) {
+        ErrorClass::Rate if barred(provider, headers).is_some() => ErrorClass::TooLargeForLimit,
+        class => class,
+    };
+    judged(text, class)
 }
 
 /// Judges an error inside a stream, where there is no status but sometimes a code that is one. At
 /// `at` begins what the `error` member holds, or the whole data of an event that is named `error`.
 pub(super) fn in_stream(provider: &Provider, text: &[u8], at: usize) -> UpstreamError {
-    let parts = Parts::of_error(Cursor::at(text, at));
-    let class = by_table(provider, None, &parts);
+    let text = ErrorText::of_error(Cursor::at(text, at));
+    let class = by_table(provider, None, &text);
     let by_code = || {
-        parts
-            .code
-            .parse()
-            .ok()
-            .filter(|code| (400..600).contains(code))
-            .map(by_status)
+        let code = text.code.parse().ok();
+        code.filter(|code| (400..600).contains(code)).map(by_status)
     };
-    let class = class.or_else(by_code).unwrap_or_else(|| by_name(&parts));
-    parts.with(class)
+    let class = class.or_else(by_code).unwrap_or_else(|| by_name(&text));
+    judged(text, class)
 }
 
 /// An error as our callers get it.
@@ -109,66 +109,20 @@ pub fn error_event(error: &ErrorOut<'_>) -> Bytes {
     Bytes::from([&b"data: "[..], &body, b"\n\n"].concat())
 }
 
-#[derive(Default)]
-struct Parts {
-    code: String,
-    kind: String,
-    message: String,
-}
-
-impl Parts {
-    fn of_body(body: &[u8]) -> Self {
-        let mut cursor = Cursor::new(body);
-        if cursor.enter(b'[') && !cursor.next_element() || cursor.peek() != b'{' {
-            return Self::default();
-        }
-        let inner = json::member(body, cursor.position(), "error");
-        let outer = Self::of_error(cursor);
-        let Some(inner) = inner else { return outer };
-        let inner = Self::of_error(Cursor::at(body, inner.start));
-        let or = |first: String, second: String| if first.is_empty() { second } else { first };
-        Self {
-            code: or(inner.code, outer.code),
-            kind: or(inner.kind, outer.kind),
-            message: or(inner.message, outer.message),
-        }
-    }
-
-    /// Of the object at hand, or of a string that is the message.
-    fn of_error(mut cursor: Cursor<'_>) -> Self {
-        let mut parts = Self::default();
-        let text = cursor.text();
-        if cursor.peek() == b'"' {
-            parts.message = bounded(text, cursor.skip(), MESSAGE_BYTES_MAX);
-        } else if cursor.enter(b'{') {
-            while let Some(key) = cursor.next_key() {
-                match &*key.name(text) {
-                    b"code" => parts.code = bounded(text, cursor.skip(), NAME_BYTES_MAX),
-                    b"type" | b"error_type" => {
-                        parts.kind = bounded(text, cursor.skip(), NAME_BYTES_MAX);
-                    }
-                    b"message" => parts.message = bounded(text, cursor.skip(), MESSAGE_BYTES_MAX),
-                    _ => {}
-                }
-            }
-        }
-        parts
-    }
-
-    fn with(self, class: ErrorClass) -> UpstreamError {
-        UpstreamError {
-            class,
-            code: self.code,
-            kind: self.kind,
-            message: self.message,
-        }
+fn judged(text: ErrorText, class: ErrorClass) -> UpstreamError {
+    UpstreamError {
+        class,
+        code: text.code,
+        kind: text.kind,
+        message: text.message,
     }
 }
 
-fn by_table(provider: &Provider, status: Option<u16>, parts: &Parts) -> Option<ErrorClass> {
-    let message = parts.message.to_lowercase();
+/// By the row's entries, which seek parts of a message also in the names of an error's details.
+fn by_table(provider: &Provider, status: Option<u16>, text: &ErrorText) -> Option<ErrorClass> {
+    let haystack = text.haystack();
     let mut entries = provider.errors.iter();
-    let entry = entries.find(|entry| entry.fits(status, &parts.code, &parts.kind, &message));
+    let entry = entries.find(|entry| entry.fits(status, &text.code, &text.kind, &haystack));
     entry.map(|entry| entry.class)
 }
 
@@ -187,8 +141,8 @@ const fn by_status(status: u16) -> ErrorClass {
 }
 
 /// What an error of a stream means that neither the row nor a status explains.
-fn by_name(parts: &Parts) -> ErrorClass {
-    let named = |name: &str| parts.kind == name || parts.code == name;
+fn by_name(text: &ErrorText) -> ErrorClass {
+    let named = |name: &str| text.kind == name || text.code == name;
     if named("invalid_request_error") {
         ErrorClass::Invalid
     } else if named("rate_limit_error") {
@@ -200,30 +154,6 @@ fn by_name(parts: &Parts) -> ErrorClass {
     }
 }
 
-/// A string or a number, cut to `bytes_max` at a character, control characters made visible.
-fn bounded(text: &[u8], value: Option<Span>, bytes_max: usize) -> String {
-    let Some(value) = value else {
-        return String::new();
-    };
-    let shown = match text.get(value.start) {
-        Some(b'"') => json::string(text, &value).unwrap_or_default(),
-        Some(b'0'..=b'9' | b'-') => String::from_utf8_lossy(&text[value]),
-        _ => return String::new(),
-    };
-    let mut out = String::new();
-    for character in shown.chars() {
-        if out.len() + character.len_utf8() > bytes_max {
-            break;
-        }
-        if character.is_control() {
-            let _ = write!(out, "{}", character.escape_default());
-        } else {
-            out.push(character);
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,7 +161,8 @@ mod tests {
 
     fn class(id: &str, status: u16, body: &str) -> ErrorClass {
         let status = StatusCode::from_u16(status).expect("a status");
-        classify(provider(id).expect("a row"), status, body.as_bytes()).class
+        let provider = provider(id).expect("a row");
+        classify(provider, status, &HeaderMap::new(), body.as_bytes()).class
     }
 
     #[test]
@@ -359,46 +290,24 @@ mod tests {
     }
 
     #[test]
-    fn all_shapes_are_read() {
-        let openai = provider("openai").expect("a row");
-        let read = |body: &str| {
-            let error = classify(openai, StatusCode::BAD_REQUEST, body.as_bytes());
-            (error.code, error.kind, error.message)
-        };
-        let parts =
-            |code: &str, kind: &str, message: &str| (code.into(), kind.into(), message.into());
-        assert_eq!(
-            read(r#"{"error":{"code":429,"message":"m"}}"#),
-            parts("429", "", "m")
-        );
-        assert_eq!(
-            read(r#"{"code":"c","error":"text"}"#),
-            parts("c", "", "text")
-        );
-        assert_eq!(
-            read(r#"{"error":"busy","error_type":"overloaded"}"#),
-            parts("", "overloaded", "busy")
-        );
-        assert_eq!(
-            read(r#"{"object":"error","message":"m","type":"t","code":"3505"}"#),
-            parts("3505", "t", "m")
-        );
-        assert_eq!(
-            read(r#"[{"error":{"code":400,"message":"m"}}]"#),
-            parts("400", "", "m")
-        );
-        assert_eq!(
-            read(r#"{"error":{"code":null,"message":"a\nb"}}"#),
-            parts("", "", "a\\nb")
-        );
+    fn the_names_of_details_are_sought_like_parts_of_a_message() {
+        let body = r#"{"error":{"code":429,"message":"no","details":[{"@type":"x","violations":[{"quotaId":"Too-86400 seconds"}]}]}}"#;
+        assert_eq!(class("azure", 429, body), ErrorClass::Daily);
     }
 
     #[test]
-    fn a_message_is_bounded() {
+    fn a_limit_of_zero_refuses_for_ever() {
         let openai = provider("openai").expect("a row");
-        let body = format!(r#"{{"error":{{"message":"{}"}}}}"#, "한".repeat(5_000));
-        let error = classify(openai, StatusCode::BAD_REQUEST, body.as_bytes());
-        assert_eq!(error.message, "한".repeat(341));
+        let class = |status, limit| {
+            let name = http::HeaderName::from_static("x-ratelimit-limit-tokens");
+            let headers = [(name, http::HeaderValue::from_static(limit))];
+            classify(openai, status, &headers.into_iter().collect(), b"").class
+        };
+        let refused = StatusCode::TOO_MANY_REQUESTS;
+        assert_eq!(class(refused, "0"), ErrorClass::TooLargeForLimit);
+        assert_eq!(class(refused, "1"), ErrorClass::Rate);
+        assert_eq!(class(refused, "-1"), ErrorClass::Rate);
+        assert_eq!(class(StatusCode::BAD_GATEWAY, "0"), ErrorClass::Server);
     }
 
     #[test]
