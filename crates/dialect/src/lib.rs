@@ -6,6 +6,7 @@
 //! reading costs what deciding needs. Nothing here sends, waits or reads a clock; wall time is an
 //! argument.
 
+mod charge_told;
 mod clock_text;
 mod error_text;
 mod estimate;
@@ -20,6 +21,7 @@ mod signal;
 pub mod sse;
 mod text;
 
+pub use charge_told::{charge_refused, charge_told, taken_between};
 pub use estimate::{charge, text_tokens, tokens};
 pub use refusal::{RefusalFacts, refusal_facts};
 pub use retry_hint::retry_hint;
