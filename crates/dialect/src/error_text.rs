@@ -19,9 +19,10 @@ const NAMES_MAX: usize = 8;
 /// characters.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ErrorText {
-    /// The error's `code`.
+    /// The error's `code`, or an inner one of the details where there is none.
     pub(crate) code: String,
-    /// The error's `type`, or `status` where it is a word and there is no type.
+    /// The error's `type`; where there is none its `status`, if that is a word, or what the details
+    /// say of the kind.
     pub(crate) kind: String,
     /// What the provider says.
     pub(crate) message: String,
@@ -41,6 +42,14 @@ pub(crate) struct Quota {
     pub(crate) metric: String,
     pub(crate) id: String,
     pub(crate) value: String,
+}
+
+/// What stands in for code and type where the error has none.
+#[derive(Default)]
+struct Inner {
+    status: String,
+    code: String,
+    kind: String,
 }
 
 impl ErrorText {
@@ -74,7 +83,7 @@ impl ErrorText {
     /// Of the object at hand, or of a string that is the message.
     pub(crate) fn of_error(mut cursor: Cursor<'_>) -> Self {
         let mut found = Self::default();
-        let mut status = String::new();
+        let mut inner = Inner::default();
         let text = cursor.text();
         if cursor.peek() == b'"' {
             found.message = bounded(text, cursor.skip(), MESSAGE_BYTES_MAX);
@@ -84,20 +93,24 @@ impl ErrorText {
                 match &*key.name(text) {
                     b"code" => found.code = name(&mut cursor),
                     b"type" | b"error_type" => found.kind = name(&mut cursor),
-                    b"status" => status = name(&mut cursor),
+                    b"status" => inner.status = name(&mut cursor),
                     b"message" => found.message = bounded(text, cursor.skip(), MESSAGE_BYTES_MAX),
                     b"details" if cursor.enter(b'[') => {
                         while cursor.next_element() {
-                            found.read_detail(&mut cursor);
+                            found.read_detail(&mut cursor, &mut inner);
                         }
                     }
-                    b"details" | b"metadata" => found.read_detail(&mut cursor),
+                    b"details" | b"metadata" => found.read_detail(&mut cursor, &mut inner),
                     _ => {}
                 }
             }
         }
-        if found.kind.is_empty() && status.bytes().any(|byte| byte.is_ascii_alphabetic()) {
-            found.kind = status;
+        if found.code.is_empty() {
+            found.code = inner.code;
+        }
+        if found.kind.is_empty() {
+            let is_word = inner.status.bytes().any(|byte| byte.is_ascii_alphabetic());
+            found.kind = if is_word { inner.status } else { inner.kind };
         }
         found
     }
@@ -113,7 +126,7 @@ impl ErrorText {
     }
 
     /// Of the object at hand, if it is one.
-    fn read_detail(&mut self, cursor: &mut Cursor<'_>) {
+    fn read_detail(&mut self, cursor: &mut Cursor<'_>, inner: &mut Inner) {
         let text = cursor.text();
         if !cursor.enter(b'{') {
             return;
@@ -121,9 +134,15 @@ impl ErrorText {
         while let Some(key) = cursor.next_key() {
             match &*key.name(text) {
                 b"retryDelay" => self.retry_delay = bounded(text, cursor.skip(), NAME_BYTES_MAX),
-                b"error_code" | b"error_type" | b"limit_source" | b"reason" => {
-                    self.name(bounded(text, cursor.skip(), NAME_BYTES_MAX));
+                b"error_code" => {
+                    inner.code = bounded(text, cursor.skip(), NAME_BYTES_MAX);
+                    self.name(inner.code.clone());
                 }
+                b"error_type" | b"limit_source" => {
+                    inner.kind = bounded(text, cursor.skip(), NAME_BYTES_MAX);
+                    self.name(inner.kind.clone());
+                }
+                b"reason" => self.name(bounded(text, cursor.skip(), NAME_BYTES_MAX)),
                 b"raw" => self.raw = bounded(text, cursor.skip(), MESSAGE_BYTES_MAX),
                 b"violations" if cursor.enter(b'[') => {
                     while cursor.next_element() {
@@ -269,6 +288,10 @@ mod tests {
         );
         assert_eq!(inner.names, ["enforced_spend_limit_reached"]);
         assert_eq!(inner.haystack(), "m\nenforced_spend_limit_reached");
+        assert_eq!(
+            (inner.code.as_str(), inner.kind.as_str()),
+            ("enforced_spend_limit_reached", "rate_limit_error")
+        );
         let wrapped = read(
             r#"{"error":{"code":429,"message":"m","metadata":{"provider_name":"p","raw":"try again in 2s","limit_source":"s"}}}"#,
         );
@@ -276,6 +299,7 @@ mod tests {
             (wrapped.raw.as_str(), &*wrapped.names),
             ("try again in 2s", &["s".to_owned()][..])
         );
+        assert_eq!((wrapped.code.as_str(), wrapped.kind.as_str()), ("429", "s"));
     }
 
     #[test]

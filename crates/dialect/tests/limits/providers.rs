@@ -374,12 +374,16 @@ fn upstage() {
     );
     check(&upstage, 429, &hinted, "", &[requests, tokens, "wait 11s"]);
     check(&upstage, 200, &hinted, "", &[requests, tokens]);
+    // Half used and half a minute to go would reveal a minute, if this were the time until it is
+    // whole; a window's end says nothing of its length.
+    let half = lines.replace("Requests: 0", "Requests: 50");
+    let told = "requests 50/100 per ?, reset 30s";
+    check(&upstage, 429, &half, "", &[told, tokens]);
 }
 
 #[test]
 fn raon() {
     let raon = row(RAON);
-    // 29 s to the window's end with one of 3,000 used would be a day, if it refilled all the time.
     let lines = "
         x-ratelimit-limit-requests: 3000
         x-ratelimit-remaining-requests: 2999
