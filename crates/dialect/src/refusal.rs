@@ -261,5 +261,4 @@ fn of_quota(quota: &Quota) -> RefusalFacts {
 }
 
 #[cfg(test)]
-#[path = "refusal_tests.rs"]
 mod tests;
