@@ -3,7 +3,7 @@
 //! Text goes in, a [`Policy`] or all its [`Errors`] come out. The crate reads no file, environment or clock: the caller
 //! does, so a configuration can be tried, tested and fuzzed as a value.
 //!
-//! One table (`table.rs`) describes the language. From it come the check of a file, the [`schema`] that editors complete
+//! One table (`table.rs`) describes the language. From it come the check of a file, the [`schema()`] that editors complete
 //! from, and the [`reference()`] in the documentation, so that they cannot disagree. A file passes three steps: `tree` (what
 //! YAML says), `check` (is each value of its kind?), `resolve` (what do the values mean together?); each reports what it
 //! finds and goes on.

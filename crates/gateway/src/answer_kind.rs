@@ -47,18 +47,21 @@ pub(crate) fn is_callers_fault(status: StatusCode, error: &UpstreamError) -> boo
     class && status.is_client_error()
 }
 
-/// What a refusal says of the provider's limits: those on the meter that it names take nothing for `wait`, or all of them
-/// where it names none.
-pub(crate) fn closed(error: &UpstreamError, wait: Duration) -> Vec<Signal> {
-    let named = Meter::from_name(limit_type(error));
+/// What a refusal says of the provider's limits: those on `meter` take nothing for `wait`, or all of them where it names none.
+pub(crate) fn closed(meter: Option<Meter>, wait: Duration) -> Vec<Signal> {
     Meter::ALL
         .into_iter()
-        .filter(|meter| named.is_none_or(|named| named == *meter))
+        .filter(|one| meter.is_none_or(|named| named == *one))
         .map(|meter| Signal {
             closed_for: Some(wait),
             ..Signal::on(meter)
         })
         .collect()
+}
+
+/// The meter that an error's type names.
+pub(crate) fn named_meter(error: &UpstreamError) -> Option<Meter> {
+    Meter::from_name(limit_type(error))
 }
 
 /// Which limit a refusal is about, as far as it says.

@@ -15,10 +15,11 @@ use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::Outcome;
 use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
-use sluicegate_dialect::{retry_hint, signals};
+use sluicegate_dialect::{refusal_facts, retry_hint, signals};
 
 use crate::answer_kind::{
-    closed, is_callers_fault, is_encoded, is_event_stream, is_json, limit_type, redacted,
+    closed, is_callers_fault, is_encoded, is_event_stream, is_json, limit_type, named_meter,
+    redacted,
 };
 use crate::body::Streamed;
 use crate::driver::Reservation;
@@ -176,7 +177,11 @@ impl Call<'_> {
         if error.class == ErrorClass::Rate {
             self.exchange.rate_limited(limit_type(&error));
             // Its window is full, whatever we believed: nothing more is sent into it.
-            reservation.observe(&closed(&error, hint.unwrap_or(CLOSED_UNTOLD)));
+            let facts = refusal_facts(&body);
+            let meter = facts.and_then(|facts| facts.meter).or(named_meter(&error));
+            let mut told = closed(meter, hint.unwrap_or(CLOSED_UNTOLD));
+            told.extend(facts.and_then(|facts| facts.signal()));
+            reservation.observe(&told);
         }
         reservation.settle(Outcome::Failed);
         if is_callers_fault(head.status, &error) {
