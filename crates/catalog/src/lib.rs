@@ -1,7 +1,7 @@
 //! What providers do, as data: one row each, with source and confidence.
 //!
-//! A row says how a provider's limits count and refill, what a request is charged, which headers
-//! tell the state of a limit and what its errors mean. When a provider changes a rule, one line of
+//! A row says how a provider's limits count and refill, what a request is charged and what it is counted as in the end,
+//! which headers tell the state of a limit and what its errors mean. When a provider changes a rule, one line of
 //! its row changes; code here knows no provider by name. Every fact carries its [`Evidence`],
 //! because documents, headers and refusals disagree: the row says which reading is the default and
 //! why, and keeps the others as named alternatives.
@@ -21,14 +21,22 @@ mod charge;
 mod error_class;
 mod evidence;
 mod limit;
+mod model;
 mod provider;
+mod settle;
 mod signal;
+mod weight;
 mod window;
 
-pub use charge::{Charge, ChargeRule, Output, RequestSize, TimesBestOf};
+pub use charge::{
+    Charge, ChargeRule, Input, Output, OutputMeter, OutputOnInput, RequestSize, Slots, TimesBestOf,
+};
 pub use error_class::{ErrorClass, ErrorMatch};
 pub use evidence::{Confidence, Evidence};
 pub use limit::{ARRIVAL_SPREAD, Alternative, LimitError, LimitRow, LimitTemplate};
+pub use model::ModelTerms;
 pub use provider::{Auth, Dialect, Paths, Provider, provider, providers};
-pub use signal::{ResetFormat, SignalRow};
-pub use window::WindowRow;
+pub use settle::{CutStream, UsageTokens};
+pub use signal::{BodyHint, ResetFormat, ResetMeans, SignalRow};
+pub use weight::Weight;
+pub use window::{WindowRow, Zone};

@@ -26,19 +26,21 @@ impl Provider {
     /// `itpm`, `otpm`, `concurrent`) at `amount`, read as the row reads it by default.
     ///
     /// # Errors
-    /// [`LimitError::UnknownShort`] where the provider has no such limit, naming those that it has.
+    /// [`LimitError::UnknownShort`] where the provider has no such limit, naming those that it has, and
+    /// [`LimitError::Uncountable`] where its window cannot be counted yet.
     pub fn limit(&self, short: &str, amount: NonZeroU64) -> Result<LimitTemplate, LimitError> {
         if short == CONCURRENT {
             return Ok(LimitTemplate::concurrent(amount));
         }
-        Ok(self.limit_row(short)?.template(amount))
+        let row = self.limit_row(short)?;
+        self.template(row, row.reading(), amount)
     }
 
     /// Like [`Provider::limit`], read as the row's alternative of that name.
     ///
     /// # Errors
-    /// [`LimitError::UnknownShort`], or [`LimitError::UnknownAlternative`] naming those that the
-    /// limit has.
+    /// [`LimitError::UnknownShort`], [`LimitError::Uncountable`], or [`LimitError::UnknownAlternative`] naming those
+    /// that the limit has.
     pub fn limit_as(
         &self,
         short: &str,
@@ -55,7 +57,7 @@ impl Provider {
             alternative: alternative.to_owned(),
             known: list(row.alternatives.iter().map(|other| other.name.as_str())),
         })?;
-        Ok(row.template(amount).read_as(other))
+        self.template(row, row.reading().changed(other), amount)
     }
 
     /// Short names of the limits that [`Provider::limit`] knows here, in the row's order,
@@ -65,6 +67,34 @@ impl Provider {
             .iter()
             .map(|row| row.short.as_str())
             .chain([CONCURRENT])
+    }
+
+    fn template(
+        &self,
+        row: &LimitRow,
+        reading: Reading,
+        amount: NonZeroU64,
+    ) -> Result<LimitTemplate, LimitError> {
+        let window = reading.window.window();
+        Ok(LimitTemplate {
+            meter: row.meter,
+            amount,
+            window: window.ok_or_else(|| LimitError::Uncountable {
+                provider: self.name.clone(),
+                limit: row.short.clone(),
+                window: reading.window.to_string(),
+            })?,
+            quantum: reading.quantum_s.map(seconds_of),
+            start: match row.start {
+                StartRow::Full => Start::Full,
+                StartRow::Empty => Start::Empty,
+            },
+            settlement: reading.settlement.settlement(),
+            failures: match row.failures {
+                FailuresRow::Count => Failures::Count,
+                FailuresRow::Return => Failures::Return,
+            },
+        })
     }
 
     fn limit_row(&self, short: &str) -> Result<&LimitRow, LimitError> {
@@ -124,21 +154,6 @@ impl LimitTemplate {
             failures: Failures::Return,
         }
     }
-
-    fn read_as(self, other: &Alternative) -> Self {
-        Self {
-            window: other.window.map_or(self.window, WindowRow::window),
-            quantum: match (other.quantum_s, other.window) {
-                (Some(seconds), _) => Some(seconds_of(seconds)),
-                (None, Some(_)) => None,
-                (None, None) => self.quantum,
-            },
-            settlement: other
-                .settlement
-                .map_or(self.settlement, SettlementRow::settlement),
-            ..self
-        }
-    }
 }
 
 /// One limit of a provider.
@@ -165,21 +180,44 @@ pub struct LimitRow {
 }
 
 impl LimitRow {
-    fn template(&self, amount: NonZeroU64) -> LimitTemplate {
-        LimitTemplate {
-            meter: self.meter,
-            amount,
-            window: self.window.window(),
-            quantum: self.quantum_s.map(seconds_of),
-            start: match self.start {
-                StartRow::Full => Start::Full,
-                StartRow::Empty => Start::Empty,
+    /// The row's own.
+    const fn reading(&self) -> Reading {
+        Reading {
+            window: self.window,
+            quantum_s: self.quantum_s,
+            settlement: self.settlement,
+        }
+    }
+
+    /// Whether what failed at the provider stays charged.
+    pub const fn counts_failures(&self) -> bool {
+        matches!(self.failures, FailuresRow::Count)
+    }
+
+    /// Whether the charge becomes the usage in the end.
+    pub const fn follows_usage(&self) -> bool {
+        matches!(self.settlement, SettlementRow::Usage)
+    }
+}
+
+/// What a limit may be read as in several ways.
+#[derive(Clone, Copy)]
+struct Reading {
+    window: WindowRow,
+    quantum_s: Option<NonZeroU64>,
+    settlement: SettlementRow,
+}
+
+impl Reading {
+    fn changed(self, other: &Alternative) -> Self {
+        Self {
+            window: other.window.unwrap_or(self.window),
+            quantum_s: match (other.quantum_s, other.window) {
+                (Some(seconds), _) => Some(seconds),
+                (None, Some(_)) => None,
+                (None, None) => self.quantum_s,
             },
-            settlement: self.settlement.settlement(),
-            failures: match self.failures {
-                FailuresRow::Count => Failures::Count,
-                FailuresRow::Return => Failures::Return,
-            },
+            settlement: other.settlement.unwrap_or(self.settlement),
         }
     }
 }
@@ -217,6 +255,19 @@ pub enum LimitError {
         limit: String,
         /// The short names that it has, as a list in words.
         known: String,
+    },
+    /// The limit's window is one that nothing here can count yet.
+    #[error(
+        "the `{limit}` limit of {provider} cannot be counted yet: its window is a {window}. Leave it out, or write it in the \
+         long form with a window that is at least as strict"
+    )]
+    Uncountable {
+        /// The provider's name.
+        provider: String,
+        /// The limit's short name.
+        limit: String,
+        /// Its window, in words.
+        window: String,
     },
     /// The limit has no alternative of that name.
     #[error("`{limit}` has no alternative `{alternative}`: it has {known}")]

@@ -6,11 +6,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use sluicegate_core::Meter;
 
-use crate::{Charge, ErrorMatch, LimitRow, SignalRow};
+use crate::{BodyHint, Charge, ErrorMatch, LimitRow, SignalRow};
 
 /// The rows, sorted by id.
 static PROVIDERS: LazyLock<Vec<Provider>> = LazyLock::new(|| {
     [
+        include_str!("../rows/anthropic.toml"),
         include_str!("../rows/azure.toml"),
         include_str!("../rows/openai.toml"),
     ]
@@ -63,6 +64,9 @@ pub struct Provider {
     pub charge: Charge,
     /// Headers that tell the state of its limits.
     pub signals: Vec<SignalRow>,
+    /// Where the body of a refusal says how long to wait, the best place first.
+    #[serde(default)]
+    pub retry_in_body: Vec<BodyHint>,
     /// What its errors mean; the first entry that fits decides.
     pub errors: Vec<ErrorMatch>,
 }
@@ -74,6 +78,27 @@ pub enum Dialect {
     /// OpenAI's chat completions and what follows them.
     #[serde(rename = "openai")]
     OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Google's generateContent.
+    Gemini,
+    /// Amazon's Converse.
+    Bedrock,
+    /// Cohere's chat, version 2.
+    Cohere,
+}
+
+impl Dialect {
+    /// The name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "OpenAI",
+            Self::Anthropic => "Anthropic",
+            Self::Gemini => "Gemini",
+            Self::Bedrock => "Bedrock",
+            Self::Cohere => "Cohere",
+        }
+    }
 }
 
 /// How a provider wants the key.
@@ -105,8 +130,8 @@ pub struct Paths {
 }
 
 impl Provider {
-    /// The address of chat completions below `base`, which may or may not already name the version
-    /// (`https://api.openai.com` and `https://api.openai.com/v1` are both customary).
+    /// The address of chat completions below `base`, which may or may not already name the beginning of the path or the
+    /// version (`https://api.openai.com` and `https://api.openai.com/v1` are both customary).
     ///
     /// ```
     /// let openai = sluicegate_catalog::provider("openai").expect("a row of that name");
@@ -121,7 +146,7 @@ impl Provider {
         let path = if names_version {
             after_version(&self.paths.chat)
         } else {
-            &self.paths.chat
+            after_shared(base, &self.paths.chat)
         };
         format!("{base}{path}")
     }
@@ -154,6 +179,13 @@ fn after_version(path: &str) -> &str {
         }
     }
     path
+}
+
+/// The part of `path` that `base` does not end in already, by whole segments.
+fn after_shared<'p>(base: &str, path: &'p str) -> &'p str {
+    let ends = path.match_indices('/').map(|(end, _)| end).rev();
+    let mut ends = ends.filter(|&end| end > 0 && base.ends_with(&path[..end]));
+    ends.next().map_or(path, |end| &path[end..])
 }
 
 pub(crate) fn meter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Meter, D::Error> {
@@ -223,6 +255,9 @@ mod tests {
                     );
                     assert!(!other.why.is_empty(), "{}: {}", row.id, other.name);
                 }
+            }
+            for signal in &row.signals {
+                assert_eq!(signal.problem(), None, "{}: {signal:?}", row.id);
             }
             for entry in &row.errors {
                 assert_eq!(entry.problem(), None, "{}: {entry:?}", row.id);

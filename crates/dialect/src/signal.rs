@@ -84,14 +84,13 @@ fn signal(row: &SignalRow, headers: &HeaderMap, wall: WallTime) -> Option<Signal
     if signal.limit.is_none() && signal.remaining.is_none() {
         return None;
     }
-    signal.reset = read(&row.reset).and_then(|reset| match row.reset_format {
+    signal.reset = read(&row.reset).and_then(|reset| match row.reset_format? {
         ResetFormat::GoDuration => go_duration(reset),
-        ResetFormat::Seconds => seconds(reset),
-        ResetFormat::MillisecondsOrSeconds => {
-            whole(reset).and_then(|bare| of_unknown_unit(bare, &signal))
-        }
+        ResetFormat::IntSeconds | ResetFormat::FloatSeconds => seconds(reset),
+        ResetFormat::IntMs => whole(reset).map(Duration::from_millis),
+        ResetFormat::IntAuto => whole(reset).and_then(|bare| of_unknown_unit(bare, &signal)),
         ResetFormat::EpochSeconds => since(Duration::from_secs(whole(reset)?), wall),
-        ResetFormat::EpochMilliseconds => since(Duration::from_millis(whole(reset)?), wall),
+        ResetFormat::EpochMs => since(Duration::from_millis(whole(reset)?), wall),
         ResetFormat::Rfc3339 => since(rfc3339(reset)?, wall),
     });
     let told = number(&row.period)
