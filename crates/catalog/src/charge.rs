@@ -327,8 +327,6 @@ mod tests {
     use super::*;
     use crate::provider;
 
-    const PLAIN: RequestSize = RequestSize::of_text(0, 0);
-
     fn rule(id: &str, name: &str) -> &'static ChargeRule {
         provider(id)
             .expect("a row")
@@ -391,7 +389,6 @@ mod tests {
             best_of: u64::MAX,
             output_cap: Some(u64::MAX),
             output_expected: Some(u64::MAX),
-            ..PLAIN
         };
         assert_eq!(tokens("azure", "documented", size), u64::MAX);
         assert_eq!(tokens("openai", "documented", size), u64::MAX);

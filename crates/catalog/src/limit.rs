@@ -12,8 +12,8 @@ use sluicegate_core::{
 use crate::window::{FailuresRow, SettlementRow, StartRow, WindowRow, seconds_of};
 use crate::{Evidence, Provider};
 
-/// The short name for what is in flight, which every provider has: it is the operator's own bound,
-/// no fact about a provider.
+/// The short name for what is in flight, which every provider has: where its row says nothing of it, it is the operator's
+/// own bound, no fact about a provider.
 const CONCURRENT: &str = "concurrent";
 
 /// Assumed of every limit as long as it is not learned: a request arrives within 100 ms of another that left with it. No
@@ -66,6 +66,7 @@ impl Provider {
         self.limits
             .iter()
             .map(|row| row.short.as_str())
+            .filter(|short| *short != CONCURRENT)
             .chain([CONCURRENT])
     }
 
@@ -240,6 +241,14 @@ pub struct Alternative {
     pub evidence: Evidence,
 }
 
+impl Alternative {
+    /// Whether the charge becomes the usage in the end; `None` where the reading says nothing of it.
+    pub fn follows_usage(&self) -> Option<bool> {
+        let settlement = self.settlement?;
+        Some(settlement == SettlementRow::Usage)
+    }
+}
+
 /// A limit that a row cannot give.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LimitError {
@@ -408,6 +417,65 @@ mod tests {
             error.to_string(),
             "`rpd` has no alternative `x`: it has none"
         );
+    }
+
+    #[test]
+    fn a_window_that_nothing_counts_yet_is_refused_in_words() {
+        let gemini = provider("gemini").expect("a row");
+        let error = gemini.limit("rpd", amount(100)).expect_err("midnight");
+        assert_eq!(
+            error.to_string(),
+            "the `rpd` limit of Gemini API cannot be counted yet: its window is a day that ends at midnight \
+             America/Los_Angeles. Leave it out, or write it in the long form with a window that is at least as strict"
+        );
+        let rolling = gemini
+            .limit_as("rpd", "rolling", amount(100))
+            .expect("a reading");
+        assert_eq!(
+            rolling.window,
+            Window::Sliding {
+                per: Duration::from_secs(86_400)
+            }
+        );
+    }
+
+    #[test]
+    fn a_day_of_universal_time_is_a_fixed_window_and_pacing_a_bucket() {
+        let openrouter = provider("openrouter").expect("a row");
+        let day = openrouter.limit("rpd", amount(50)).expect("a limit");
+        assert_eq!(
+            day.window,
+            Window::Fixed {
+                per: Duration::from_secs(86_400)
+            }
+        );
+        let together = provider("together").expect("a row");
+        let paced = together.limit("rpm", amount(600)).expect("a limit");
+        assert_eq!(
+            paced.window,
+            Window::Bucket {
+                per: Duration::from_secs(60)
+            }
+        );
+    }
+
+    #[test]
+    fn every_limit_and_every_reading_is_counted_or_refused_in_words() {
+        for provider in crate::providers() {
+            for row in &provider.limits {
+                let others = row.alternatives.iter();
+                let readings = others
+                    .map(|other| provider.limit_as(&row.short, &other.name, amount(7)))
+                    .chain([provider.limit(&row.short, amount(7))]);
+                for reading in readings {
+                    match reading {
+                        Ok(template) => assert_eq!(template.meter(), row.meter),
+                        Err(LimitError::Uncountable { .. }) => {}
+                        Err(error) => panic!("{}: {error}", provider.id),
+                    }
+                }
+            }
+        }
     }
 
     #[test]

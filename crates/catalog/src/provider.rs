@@ -13,7 +13,26 @@ static PROVIDERS: LazyLock<Vec<Provider>> = LazyLock::new(|| {
     [
         include_str!("../rows/anthropic.toml"),
         include_str!("../rows/azure.toml"),
+        include_str!("../rows/azure_ptu.toml"),
+        include_str!("../rows/bedrock.toml"),
+        include_str!("../rows/bedrock_mantle.toml"),
+        include_str!("../rows/cerebras.toml"),
+        include_str!("../rows/cohere.toml"),
+        include_str!("../rows/deepseek.toml"),
+        include_str!("../rows/fireworks.toml"),
+        include_str!("../rows/gemini.toml"),
+        include_str!("../rows/groq.toml"),
+        include_str!("../rows/mistral.toml"),
+        include_str!("../rows/naver.toml"),
         include_str!("../rows/openai.toml"),
+        include_str!("../rows/openrouter.toml"),
+        include_str!("../rows/raon.toml"),
+        include_str!("../rows/tgi.toml"),
+        include_str!("../rows/together.toml"),
+        include_str!("../rows/upstage.toml"),
+        include_str!("../rows/vertex.toml"),
+        include_str!("../rows/vllm.toml"),
+        include_str!("../rows/xai.toml"),
     ]
     .map(|row| toml::from_str(row).expect("a test parses every row that is compiled in"))
     .into()
@@ -196,9 +215,21 @@ pub(crate) fn meter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Meter,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::WindowRow;
     use std::collections::BTreeSet;
 
-    const SHORT: [&str; 7] = ["rpm", "rps", "rpd", "tpm", "tpd", "itpm", "otpm"];
+    const SHORT: [&str; 10] = [
+        "rpm",
+        "rps",
+        "rpd",
+        "tpm",
+        "tpd",
+        "itpm",
+        "otpm",
+        "concurrent",
+        "requests_month",
+        "tokens_month",
+    ];
 
     #[test]
     fn every_row_holds_together() {
@@ -223,6 +254,11 @@ mod tests {
                 row.id
             );
             assert!(row.models.is_sorted(), "{}", row.id);
+            assert!(!row.env_keys.is_empty(), "{}", row.id);
+            for pattern in &row.model_patterns {
+                let stem = pattern.strip_suffix('*').unwrap_or(pattern);
+                assert!(!stem.contains('*'), "{}: {pattern}", row.id);
+            }
             for model in &row.models {
                 assert!(row.serves(model), "{}: no pattern covers {model}", row.id);
             }
@@ -242,6 +278,13 @@ mod tests {
                 assert!(
                     shorts.insert(&limit.short),
                     "{}: {} twice",
+                    row.id,
+                    limit.short
+                );
+                assert_eq!(
+                    limit.meter == Meter::Concurrent,
+                    limit.window == WindowRow::Concurrent,
+                    "{}: {}",
                     row.id,
                     limit.short
                 );
@@ -274,10 +317,12 @@ mod tests {
                 .iter()
                 .flat_map(|limit| &limit.alternatives)
                 .map(|o| &o.evidence);
-            let rules = row.charge.names().filter_map(|name| row.charge.rule(name));
+            let rules = || row.charge.names().filter_map(|name| row.charge.rule(name));
+            let models = rules().flat_map(|rule| &rule.models);
             let evidence = limits
                 .chain(others)
-                .chain(rules.map(|rule| &rule.evidence))
+                .chain(rules().map(|rule| &rule.evidence))
+                .chain(models.map(|terms| &terms.evidence))
                 .chain(row.signals.iter().map(|signal| &signal.evidence))
                 .chain(row.errors.iter().map(|error| &error.evidence));
             for evidence in evidence {
@@ -331,6 +376,21 @@ mod tests {
                 azure,
                 "https://x.example/openai/v1/",
                 "https://x.example/openai/v1/chat/completions",
+            ),
+            (
+                provider("groq").expect("a row"),
+                "https://api.groq.com/openai",
+                "https://api.groq.com/openai/v1/chat/completions",
+            ),
+            (
+                provider("naver").expect("a row"),
+                "https://clovastudio.stream.ntruss.com/v1/openai/",
+                "https://clovastudio.stream.ntruss.com/v1/openai/chat/completions",
+            ),
+            (
+                provider("deepseek").expect("a row"),
+                "https://api.deepseek.com/v1",
+                "https://api.deepseek.com/v1/chat/completions",
             ),
         ];
         for (row, base, url) in cases {

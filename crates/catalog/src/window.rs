@@ -41,6 +41,8 @@ pub enum WindowRow {
         /// Whose midnight begins the first of the month.
         zone: Zone,
     },
+    /// [`Window::Concurrent`].
+    Concurrent,
 }
 
 /// A time zone whose midnight ends a provider's day or month.
@@ -83,6 +85,7 @@ impl WindowRow {
             Self::Day { zone: Zone::Utc } => Window::Fixed {
                 per: Duration::from_secs(86_400),
             },
+            Self::Concurrent => Window::Concurrent,
             Self::Day {
                 zone: Zone::Pacific,
             }
@@ -100,6 +103,7 @@ impl fmt::Display for WindowRow {
             Self::Pacing { per_s } => write!(f, "evenly paced over {per_s} s"),
             Self::Day { zone } => write!(f, "day that ends at midnight {}", zone.name()),
             Self::Month { zone } => write!(f, "calendar month {}", zone.name()),
+            Self::Concurrent => f.write_str("in flight"),
         }
     }
 }

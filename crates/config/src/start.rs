@@ -100,6 +100,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_name_that_two_providers_have_goes_to_the_first() {
+        let env = |name: &str| {
+            let given = ["GROQ_API_KEY", "TOGETHER_API_KEY"].contains(&name);
+            given.then(|| "k".to_owned())
+        };
+        let policy = Policy::from_env(&env).expect("keys are there");
+        let account = |model: &str| {
+            let (_, deployment) = policy.find(model).expect("every model");
+            &*policy.accounts[deployment.account].name
+        };
+        assert_eq!(account("meta-llama/Llama-4-Scout"), "groq");
+        assert_eq!(account("zai-org/GLM-5"), "together");
+        let named = policy
+            .deployments
+            .iter()
+            .filter(|d| d.name == "meta-llama/*");
+        assert_eq!(named.count(), 1);
+    }
+
+    #[test]
     fn a_key_in_the_environment_is_an_account() {
         let env = |name: &str| (name == "OPENAI_API_KEY").then(|| " k-1\n".to_owned());
         let policy = Policy::from_env(&env).expect("a key is there");
