@@ -43,7 +43,6 @@ impl Charge {
         self.rules.keys().map(String::as_str)
     }
 
-    #[cfg(test)]
     pub(crate) fn default_exists(&self) -> bool {
         self.rules.contains_key(&self.default)
     }

@@ -6,8 +6,8 @@
 //! because documents, headers and refusals disagree: the row says which reading is the default and
 //! why, and keeps the others as named alternatives.
 //!
-//! Rows are compiled in, so that a binary cannot meet a row that was not validated with it. Nothing
-//! here reads a file, a socket or a clock.
+//! Rows are compiled in, so that a binary cannot meet a row that was not validated with it; one that a user writes meets
+//! the same checks. Nothing here reads a file, a socket or a clock.
 //!
 //! ```
 //! use std::num::NonZeroU64;
@@ -22,12 +22,14 @@ mod error_class;
 mod evidence;
 mod limit;
 mod model;
+mod problems;
 mod provider;
 mod reference;
 mod settle;
 mod signal;
 mod weight;
 mod window;
+mod written;
 
 pub use charge::{
     Charge, ChargeRule, Input, Output, OutputMeter, OutputOnInput, RequestSize, Slots, TimesBestOf,
@@ -42,3 +44,4 @@ pub use settle::{CutStream, UsageTokens};
 pub use signal::{BodyHint, ResetFormat, ResetMeans, SignalRow};
 pub use weight::Weight;
 pub use window::{WindowRow, Zone};
+pub use written::RowError;

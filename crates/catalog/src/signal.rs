@@ -112,7 +112,6 @@ impl SignalRow {
         .filter_map(Option::as_deref)
     }
 
-    #[cfg(test)]
     pub(crate) fn problem(&self) -> Option<&'static str> {
         if self.reset.is_some() != self.reset_format.is_some() {
             return Some("a reset header needs its format, and a format its header");
