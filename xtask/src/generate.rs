@@ -22,6 +22,10 @@ pub(crate) const GENERATED: &[Generated] = &[
         text: sluicegate_config::reference,
     },
     Generated {
+        path: "docs/providers.md",
+        text: sluicegate_catalog::reference,
+    },
+    Generated {
         path: "docs/rules.md",
         text: tidy::rules_page,
     },

@@ -1,8 +1,8 @@
 //! What a provider's rule takes for a request, before it is answered.
 //!
-//! A rule is a row of numbers and one choice, not code: providers differ in how they add the same
-//! few terms. It is an estimate of the *charge*; what the answer will really use is another
-//! estimate and no business of a row.
+//! A rule is a row of numbers and a few choices, not code: providers differ in how they add the same few terms. It is
+//! an estimate of the *charge*; what the answer will really use is another estimate and no business of a row. What the
+//! provider counts in the end stands beside it, in the settlement.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -10,7 +10,9 @@ use std::num::NonZeroU64;
 use serde::Deserialize;
 use sluicegate_core::{Amounts, Meter};
 
-use crate::Evidence;
+use crate::model::ModelTerms;
+use crate::weight::whole_tokens;
+use crate::{CutStream, Evidence, Weight};
 
 /// The rules of a provider, by name.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -26,6 +28,11 @@ impl Charge {
         &self.rules[&self.default]
     }
 
+    /// The name of the [default rule](Self::default_rule).
+    pub fn default_name(&self) -> &str {
+        &self.default
+    }
+
     /// The rule of that name.
     pub fn rule(&self, name: &str) -> Option<&ChargeRule> {
         self.rules.get(name)
@@ -36,35 +43,82 @@ impl Charge {
         self.rules.keys().map(String::as_str)
     }
 
-    #[cfg(test)]
     pub(crate) fn default_exists(&self) -> bool {
         self.rules.contains_key(&self.default)
     }
 }
 
-/// How a request's sizes become a charge.
+/// How a request's sizes become a charge, and its usage what is counted in the end.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChargeRule {
-    /// Bytes of text (UTF-8, messages and role names) that count as one token, rounded up over the
-    /// whole request.
-    pub bytes_per_token: NonZeroU64,
-    /// Tokens for one image, whatever its size.
-    pub image_tokens: u64,
-    /// Tokens for each requested choice.
+    /// How the input is measured.
+    pub input: Input,
+    /// Tokens for each requested choice, on the meter `tokens`.
+    #[serde(default)]
     pub choice_tokens: u64,
-    /// What the request's output maximum does to the charge.
+    /// What the output does to the charge on the meter `tokens`.
     pub output: Output,
-    /// The output maximum where the request names none.
+    /// What the output does to the charge on the meter `input_tokens`.
+    #[serde(default)]
+    pub output_on_input: OutputOnInput,
+    /// What the meter `output_tokens` takes.
+    #[serde(default)]
+    pub output_meter: OutputMeter,
+    /// The output maximum where neither the request nor the table of models names one.
+    #[serde(default)]
     pub output_default: u64,
     /// Whether `best_of` multiplies the whole.
     #[serde(default)]
     pub times_best_of: TimesBestOf,
+    /// What a request takes of what may be in flight.
+    #[serde(default)]
+    pub slots: Slots,
+    /// What an output token weighs when it is reserved, on the meter `tokens`.
+    #[serde(default)]
+    pub output_weight_reserved: Weight,
+    /// What an output token weighs in the end, on the meter `tokens`. Above the weight when reserved, a long answer
+    /// overruns its reservation.
+    #[serde(default)]
+    pub output_weight_settled: Weight,
+    /// What an input token weighs in the end that was read from a cache.
+    #[serde(default)]
+    pub cached_weight: Weight,
+    /// What an input token weighs in the end that was written to a cache.
+    #[serde(default)]
+    pub cache_write_weight: Weight,
+    /// What stays charged where a stream was cut before it told its usage.
+    #[serde(default)]
+    pub cut_stream: CutStream,
+    /// What differs for some models; the first entry that fits decides.
+    #[serde(default)]
+    pub models: Vec<ModelTerms>,
     /// How the rule is known.
     pub evidence: Evidence,
 }
 
-/// What the output maximum does to the charge.
+/// How the input is measured on arrival.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(tag = "by", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Input {
+    /// From its size, without a tokenizer: as wrong as the provider is, and just so.
+    Bytes {
+        /// Bytes of text (UTF-8, messages and role names) that count as one token, rounded up over the whole request.
+        bytes_per_token: NonZeroU64,
+        /// Tokens for each message.
+        #[serde(default)]
+        message_tokens: u64,
+        /// Tokens for one image, whatever its size.
+        image_tokens: u64,
+    },
+    /// By the model's own tokenizer, of which we have an estimate; also where nobody says how.
+    Tokens {
+        /// Tokens for one image of unknown size.
+        image_tokens: u64,
+    },
+}
+
+/// What the output does to the charge on the meter `tokens`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
@@ -72,8 +126,33 @@ pub enum Output {
     Ignored,
     /// The charge is the larger of the two; each requested choice has a maximum of its own.
     AtLeast,
-    /// It is added.
+    /// The maximum is added.
     Added,
+    /// What answers are expected to be long is added, the maximum where nothing is expected yet.
+    AddedExpected,
+}
+
+/// What the output does to the charge on the meter `input_tokens`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputOnInput {
+    /// Nothing.
+    #[default]
+    Ignored,
+    /// Its maximum has to fit too when the request arrives.
+    Added,
+}
+
+/// What the meter `output_tokens` takes when a request arrives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputMeter {
+    /// The maximum.
+    #[default]
+    Reserved,
+    /// Nothing: output is counted as it is produced. We take what answers are expected to be long, the maximum where
+    /// nothing is expected yet.
+    Produced,
 }
 
 /// Whether `best_of` multiplies the charge.
@@ -87,12 +166,27 @@ pub enum TimesBestOf {
     No,
 }
 
+/// What a request takes of what may be in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Slots {
+    /// One slot.
+    #[default]
+    One,
+    /// One for each sequence that is generated for it.
+    EachSequence,
+}
+
 /// The sizes of a request that rules look at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestSize {
     /// Bytes of text in UTF-8, after JSON escapes are undone: content of the messages and role
     /// names.
     pub text_bytes: u64,
+    /// Tokens that all but images are expected to make, definitions of tools and formats included.
+    pub text_tokens: u64,
+    /// Messages.
+    pub messages: u64,
     /// Images among the content.
     pub images: u64,
     /// Requested choices (`n`); 1 where the request names none.
@@ -101,44 +195,129 @@ pub struct RequestSize {
     pub best_of: u64,
     /// The largest output that the request allows, in tokens; `None` where it names none.
     pub output_cap: Option<u64>,
+    /// How long one answer is expected to be, in tokens; `None` where nothing was learned yet.
+    pub output_expected: Option<u64>,
+}
+
+impl RequestSize {
+    /// One message of `bytes` that are expected to make `tokens`, and nothing else.
+    pub const fn of_text(bytes: u64, tokens: u64) -> Self {
+        Self {
+            text_bytes: bytes,
+            text_tokens: tokens,
+            messages: 1,
+            images: 0,
+            choices: 1,
+            best_of: 1,
+            output_cap: None,
+            output_expected: None,
+        }
+    }
+
+    /// Sequences that are generated: `best_of` is at least `n` where both are named.
+    fn sequences(&self) -> u64 {
+        self.choices.max(self.best_of)
+    }
 }
 
 impl ChargeRule {
-    /// What the rule takes: one request in flight, tokens, and input and output tokens apart.
+    /// What the rule takes for a request to `model`: one request, its slots in flight, tokens, and input and output
+    /// tokens apart.
     ///
     /// Saturates: sizes that do not fit are charged as `u64::MAX`, which no limit admits.
-    pub fn charge(&self, size: &RequestSize) -> Amounts {
-        let input = size
-            .text_bytes
-            .div_ceil(self.bytes_per_token.get())
-            .saturating_add(self.image_tokens.saturating_mul(size.images));
-        let output = size.output_cap.unwrap_or(self.output_default);
+    ///
+    /// ```
+    /// use sluicegate_catalog::{RequestSize, provider};
+    /// use sluicegate_core::Meter;
+    /// let azure = provider("azure").expect("a row of that name");
+    /// let size = RequestSize { output_cap: Some(50), ..RequestSize::of_text(400, 90) };
+    /// let charge = azure.charge.default_rule().charge(&size, "gpt-4o");
+    /// assert_eq!(charge.of(Meter::Tokens), 400 / 4 + 50);
+    /// ```
+    pub fn charge(&self, size: &RequestSize, model: &str) -> Amounts {
+        let terms = self.terms(model);
+        let input = self.input.tokens(size);
+        let cap = size.output_cap.or(terms.and_then(|terms| terms.output_max));
+        let expected = match (size.output_expected, cap) {
+            (Some(expected), Some(cap)) => expected.min(cap),
+            (Some(expected), None) => expected,
+            (None, cap) => cap.unwrap_or(self.output_default),
+        };
+        let cap = cap.unwrap_or(self.output_default);
+        let sequences = size.sequences();
+
+        let weight = terms
+            .and_then(|terms| terms.output_weight_reserved)
+            .unwrap_or(self.output_weight_reserved);
+        let weighted = |output: u64| whole_tokens(weight.weigh(output));
         let prompt = input.saturating_add(self.choice_tokens.saturating_mul(size.choices));
+        let added = |output: u64| {
+            let copies = match self.times_best_of {
+                TimesBestOf::Yes => 1,
+                TimesBestOf::No => sequences,
+            };
+            prompt.saturating_add(weighted(output.saturating_mul(copies)))
+        };
         let once = match self.output {
             Output::Ignored => prompt,
-            Output::AtLeast => prompt.max(output.saturating_mul(size.choices)),
-            Output::Added => prompt.saturating_add(output),
+            Output::AtLeast => prompt.max(weighted(cap.saturating_mul(size.choices))),
+            Output::Added => added(cap),
+            Output::AddedExpected => added(expected),
         };
         let tokens = match self.times_best_of {
             TimesBestOf::Yes => once.saturating_mul(size.best_of),
             TimesBestOf::No => once,
         };
+        let on_input = match self.output_on_input {
+            OutputOnInput::Ignored => input,
+            OutputOnInput::Added => input.saturating_add(cap.saturating_mul(sequences)),
+        };
+        let on_output = match self.output_meter {
+            OutputMeter::Reserved => cap,
+            OutputMeter::Produced => expected,
+        };
+        let slots = match self.slots {
+            Slots::One => 1,
+            Slots::EachSequence => sequences.max(1),
+        };
         Amounts::one_request()
+            .with(Meter::Concurrent, slots)
             .with(Meter::Tokens, tokens)
-            .with(Meter::InputTokens, input)
-            .with(
-                Meter::OutputTokens,
-                output.saturating_mul(size.choices.max(size.best_of)),
-            )
+            .with(Meter::InputTokens, on_input)
+            .with(Meter::OutputTokens, on_output.saturating_mul(sequences))
     }
 
     /// The same rule for a deployment whose unnamed output maximum is known to be `tokens`.
     #[must_use]
-    pub fn with_output_default(self, tokens: u64) -> Self {
-        Self {
-            output_default: tokens,
-            ..self
+    pub fn with_output_default(mut self, tokens: u64) -> Self {
+        self.output_default = tokens;
+        for terms in &mut self.models {
+            terms.output_max = None;
         }
+        self
+    }
+
+    /// What the rule says of `model` alone.
+    pub(crate) fn terms(&self, model: &str) -> Option<&ModelTerms> {
+        self.models.iter().find(|terms| terms.covers(model))
+    }
+}
+
+impl Input {
+    fn tokens(self, size: &RequestSize) -> u64 {
+        let (text, image_tokens) = match self {
+            Self::Bytes {
+                bytes_per_token,
+                message_tokens,
+                image_tokens,
+            } => {
+                let text = size.text_bytes.div_ceil(bytes_per_token.get());
+                let messages = message_tokens.saturating_mul(size.messages);
+                (text.saturating_add(messages), image_tokens)
+            }
+            Self::Tokens { image_tokens } => (size.text_tokens, image_tokens),
+        };
+        text.saturating_add(image_tokens.saturating_mul(size.images))
     }
 }
 
@@ -146,14 +325,6 @@ impl ChargeRule {
 mod tests {
     use super::*;
     use crate::provider;
-
-    const PLAIN: RequestSize = RequestSize {
-        text_bytes: 0,
-        images: 0,
-        choices: 1,
-        best_of: 1,
-        output_cap: None,
-    };
 
     fn rule(id: &str, name: &str) -> &'static ChargeRule {
         provider(id)
@@ -164,39 +335,15 @@ mod tests {
     }
 
     fn tokens(id: &str, name: &str, size: RequestSize) -> u64 {
-        rule(id, name).charge(&size).of(Meter::Tokens)
-    }
-
-    #[test]
-    fn openai_takes_the_larger_of_estimate_and_output_maximum() {
-        let size = RequestSize {
-            text_bytes: 6_451,
-            ..PLAIN
-        };
-        // 6,451 / 4 = 1,612.75, rounded up, and one choice.
-        assert_eq!(tokens("openai", "documented", size), 1_614);
-        let capped = RequestSize {
-            output_cap: Some(4_096),
-            ..size
-        };
-        assert_eq!(tokens("openai", "documented", capped), 4_096);
-        assert_eq!(tokens("openai", "observed", capped), 1_614);
-        // 103 bytes were charged 27 with max_tokens 100, where the documents say 100.
-        let small = RequestSize {
-            text_bytes: 103,
-            output_cap: Some(100),
-            ..PLAIN
-        };
-        assert_eq!(tokens("openai", "observed", small), 27);
+        rule(id, name).charge(&size, "m").of(Meter::Tokens)
     }
 
     #[test]
     fn choices_and_images_are_terms() {
         let size = RequestSize {
-            text_bytes: 40,
             images: 2,
             choices: 3,
-            ..PLAIN
+            ..RequestSize::of_text(40, 0)
         };
         assert_eq!(tokens("openai", "documented", size), 10 + 2 * 765 + 3);
     }
@@ -204,45 +351,26 @@ mod tests {
     #[test]
     fn every_choice_may_be_as_long_as_the_maximum() {
         let size = RequestSize {
-            text_bytes: 40,
             choices: 3,
             output_cap: Some(100),
-            ..PLAIN
+            ..RequestSize::of_text(40, 0)
         };
         assert_eq!(tokens("openai", "documented", size), 300);
     }
 
     #[test]
-    fn azure_adds_the_output_and_multiplies() {
-        let size = RequestSize {
-            text_bytes: 400,
-            best_of: 3,
-            output_cap: Some(50),
-            ..PLAIN
-        };
-        assert_eq!(tokens("azure", "documented", size), (100 + 50) * 3);
-        assert_eq!(tokens("azure", "observed", size), 100);
-    }
-
-    #[test]
     fn a_deployment_may_know_the_unnamed_maximum() {
-        let size = RequestSize {
-            text_bytes: 400,
-            ..PLAIN
-        };
+        let size = RequestSize::of_text(400, 0);
         let openai = rule("openai", "documented").clone();
-        assert_eq!(openai.charge(&size).of(Meter::OutputTokens), 0);
+        assert_eq!(openai.charge(&size, "m").of(Meter::OutputTokens), 0);
         let known = openai.with_output_default(8_192);
-        assert_eq!(known.charge(&size).of(Meter::Tokens), 8_192);
-        assert_eq!(known.charge(&size).of(Meter::OutputTokens), 8_192);
+        assert_eq!(known.charge(&size, "m").of(Meter::Tokens), 8_192);
+        assert_eq!(known.charge(&size, "m").of(Meter::OutputTokens), 8_192);
     }
 
     #[test]
     fn every_charge_is_one_request_in_flight() {
-        let charge = rule("openai", "documented").charge(&RequestSize {
-            text_bytes: 5,
-            ..PLAIN
-        });
+        let charge = rule("openai", "documented").charge(&RequestSize::of_text(5, 0), "m");
         assert_eq!(charge.of(Meter::Requests), 1);
         assert_eq!(charge.of(Meter::Concurrent), 1);
         assert_eq!(charge.of(Meter::InputTokens), 2);
@@ -253,10 +381,13 @@ mod tests {
     fn absurd_sizes_saturate() {
         let size = RequestSize {
             text_bytes: u64::MAX,
+            text_tokens: u64::MAX,
+            messages: u64::MAX,
             images: u64::MAX,
             choices: u64::MAX,
             best_of: u64::MAX,
             output_cap: Some(u64::MAX),
+            output_expected: Some(u64::MAX),
         };
         assert_eq!(tokens("azure", "documented", size), u64::MAX);
         assert_eq!(tokens("openai", "documented", size), u64::MAX);

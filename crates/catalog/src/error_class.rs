@@ -114,7 +114,6 @@ impl ErrorMatch {
             && (self.message.is_empty() || self.message.iter().any(|part| message.contains(part)))
     }
 
-    #[cfg(test)]
     pub(crate) fn problem(&self) -> Option<&'static str> {
         if self.status.is_empty() && self.code.is_empty() && self.kind.is_empty() {
             return Some("an error entry needs a status, a code or a type");

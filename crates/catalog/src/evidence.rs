@@ -29,3 +29,17 @@ pub enum Confidence {
     /// Nobody says; the row holds the safe reading.
     Unknown,
 }
+
+impl Confidence {
+    /// The name in rows.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Documented => "documented",
+            Self::Measured => "measured",
+            Self::Reported => "reported",
+            Self::Sdk => "sdk",
+            Self::Source => "source",
+            Self::Unknown => "unknown",
+        }
+    }
+}

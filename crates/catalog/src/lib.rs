@@ -1,13 +1,13 @@
 //! What providers do, as data: one row each, with source and confidence.
 //!
-//! A row says how a provider's limits count and refill, what a request is charged, which headers
-//! tell the state of a limit and what its errors mean. When a provider changes a rule, one line of
+//! A row says how a provider's limits count and refill, what a request is charged and what it is counted as in the end,
+//! which headers tell the state of a limit and what its errors mean. When a provider changes a rule, one line of
 //! its row changes; code here knows no provider by name. Every fact carries its [`Evidence`],
 //! because documents, headers and refusals disagree: the row says which reading is the default and
 //! why, and keeps the others as named alternatives.
 //!
-//! Rows are compiled in, so that a binary cannot meet a row that was not validated with it. Nothing
-//! here reads a file, a socket or a clock.
+//! Rows are compiled in, so that a binary cannot meet a row that was not validated with it; one that a user writes meets
+//! the same checks. Nothing here reads a file, a socket or a clock.
 //!
 //! ```
 //! use std::num::NonZeroU64;
@@ -21,14 +21,27 @@ mod charge;
 mod error_class;
 mod evidence;
 mod limit;
+mod model;
+mod problems;
 mod provider;
+mod reference;
+mod settle;
 mod signal;
+mod weight;
 mod window;
+mod written;
 
-pub use charge::{Charge, ChargeRule, Output, RequestSize, TimesBestOf};
+pub use charge::{
+    Charge, ChargeRule, Input, Output, OutputMeter, OutputOnInput, RequestSize, Slots, TimesBestOf,
+};
 pub use error_class::{ErrorClass, ErrorMatch};
 pub use evidence::{Confidence, Evidence};
 pub use limit::{ARRIVAL_SPREAD, Alternative, LimitError, LimitRow, LimitTemplate};
+pub use model::ModelTerms;
 pub use provider::{Auth, Dialect, Paths, Provider, provider, providers};
+pub use reference::reference;
+pub use settle::{CutStream, UsageTokens};
 pub use signal::{BodyHint, ResetFormat, ResetMeans, SignalRow};
-pub use window::WindowRow;
+pub use weight::Weight;
+pub use window::{WindowRow, Zone};
+pub use written::RowError;

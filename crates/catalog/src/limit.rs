@@ -12,8 +12,8 @@ use sluicegate_core::{
 use crate::window::{FailuresRow, SettlementRow, StartRow, WindowRow, seconds_of};
 use crate::{Evidence, Provider};
 
-/// The short name for what is in flight, which every provider has: it is the operator's own bound,
-/// no fact about a provider.
+/// The short name for what is in flight, which every provider has: where its row says nothing of it, it is the operator's
+/// own bound, no fact about a provider.
 const CONCURRENT: &str = "concurrent";
 
 /// Assumed of every limit as long as it is not learned: a request arrives within 100 ms of another that left with it. No
@@ -26,19 +26,21 @@ impl Provider {
     /// `itpm`, `otpm`, `concurrent`) at `amount`, read as the row reads it by default.
     ///
     /// # Errors
-    /// [`LimitError::UnknownShort`] where the provider has no such limit, naming those that it has.
+    /// [`LimitError::UnknownShort`] where the provider has no such limit, naming those that it has, and
+    /// [`LimitError::Uncountable`] where its window cannot be counted yet.
     pub fn limit(&self, short: &str, amount: NonZeroU64) -> Result<LimitTemplate, LimitError> {
         if short == CONCURRENT {
             return Ok(LimitTemplate::concurrent(amount));
         }
-        Ok(self.limit_row(short)?.template(amount))
+        let row = self.limit_row(short)?;
+        self.template(row, row.reading(), amount)
     }
 
     /// Like [`Provider::limit`], read as the row's alternative of that name.
     ///
     /// # Errors
-    /// [`LimitError::UnknownShort`], or [`LimitError::UnknownAlternative`] naming those that the
-    /// limit has.
+    /// [`LimitError::UnknownShort`], [`LimitError::Uncountable`], or [`LimitError::UnknownAlternative`] naming those
+    /// that the limit has.
     pub fn limit_as(
         &self,
         short: &str,
@@ -55,7 +57,7 @@ impl Provider {
             alternative: alternative.to_owned(),
             known: list(row.alternatives.iter().map(|other| other.name.as_str())),
         })?;
-        Ok(row.template(amount).read_as(other))
+        self.template(row, row.reading().changed(other), amount)
     }
 
     /// Short names of the limits that [`Provider::limit`] knows here, in the row's order,
@@ -64,7 +66,36 @@ impl Provider {
         self.limits
             .iter()
             .map(|row| row.short.as_str())
+            .filter(|short| *short != CONCURRENT)
             .chain([CONCURRENT])
+    }
+
+    fn template(
+        &self,
+        row: &LimitRow,
+        reading: Reading,
+        amount: NonZeroU64,
+    ) -> Result<LimitTemplate, LimitError> {
+        let window = reading.window.window();
+        Ok(LimitTemplate {
+            meter: row.meter,
+            amount,
+            window: window.ok_or_else(|| LimitError::Uncountable {
+                provider: self.name.clone(),
+                limit: row.short.clone(),
+                window: reading.window.to_string(),
+            })?,
+            quantum: reading.quantum_s.map(seconds_of),
+            start: match row.start {
+                StartRow::Full => Start::Full,
+                StartRow::Empty => Start::Empty,
+            },
+            settlement: reading.settlement.settlement(),
+            failures: match row.failures {
+                FailuresRow::Count => Failures::Count,
+                FailuresRow::Return => Failures::Return,
+            },
+        })
     }
 
     fn limit_row(&self, short: &str) -> Result<&LimitRow, LimitError> {
@@ -124,21 +155,6 @@ impl LimitTemplate {
             failures: Failures::Return,
         }
     }
-
-    fn read_as(self, other: &Alternative) -> Self {
-        Self {
-            window: other.window.map_or(self.window, WindowRow::window),
-            quantum: match (other.quantum_s, other.window) {
-                (Some(seconds), _) => Some(seconds_of(seconds)),
-                (None, Some(_)) => None,
-                (None, None) => self.quantum,
-            },
-            settlement: other
-                .settlement
-                .map_or(self.settlement, SettlementRow::settlement),
-            ..self
-        }
-    }
 }
 
 /// One limit of a provider.
@@ -165,21 +181,44 @@ pub struct LimitRow {
 }
 
 impl LimitRow {
-    fn template(&self, amount: NonZeroU64) -> LimitTemplate {
-        LimitTemplate {
-            meter: self.meter,
-            amount,
-            window: self.window.window(),
-            quantum: self.quantum_s.map(seconds_of),
-            start: match self.start {
-                StartRow::Full => Start::Full,
-                StartRow::Empty => Start::Empty,
+    /// The row's own.
+    const fn reading(&self) -> Reading {
+        Reading {
+            window: self.window,
+            quantum_s: self.quantum_s,
+            settlement: self.settlement,
+        }
+    }
+
+    /// Whether what failed at the provider stays charged.
+    pub const fn counts_failures(&self) -> bool {
+        matches!(self.failures, FailuresRow::Count)
+    }
+
+    /// Whether the charge becomes the usage in the end.
+    pub const fn follows_usage(&self) -> bool {
+        matches!(self.settlement, SettlementRow::Usage)
+    }
+}
+
+/// What a limit may be read as in several ways.
+#[derive(Clone, Copy)]
+struct Reading {
+    window: WindowRow,
+    quantum_s: Option<NonZeroU64>,
+    settlement: SettlementRow,
+}
+
+impl Reading {
+    fn changed(self, other: &Alternative) -> Self {
+        Self {
+            window: other.window.unwrap_or(self.window),
+            quantum_s: match (other.quantum_s, other.window) {
+                (Some(seconds), _) => Some(seconds),
+                (None, Some(_)) => None,
+                (None, None) => self.quantum_s,
             },
-            settlement: self.settlement.settlement(),
-            failures: match self.failures {
-                FailuresRow::Count => Failures::Count,
-                FailuresRow::Return => Failures::Return,
-            },
+            settlement: other.settlement.unwrap_or(self.settlement),
         }
     }
 }
@@ -202,6 +241,14 @@ pub struct Alternative {
     pub evidence: Evidence,
 }
 
+impl Alternative {
+    /// Whether the charge becomes the usage in the end; `None` where the reading says nothing of it.
+    pub fn follows_usage(&self) -> Option<bool> {
+        let settlement = self.settlement?;
+        Some(settlement == SettlementRow::Usage)
+    }
+}
+
 /// A limit that a row cannot give.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LimitError {
@@ -217,6 +264,19 @@ pub enum LimitError {
         limit: String,
         /// The short names that it has, as a list in words.
         known: String,
+    },
+    /// The limit's window is one that nothing here can count yet.
+    #[error(
+        "the `{limit}` limit of {provider} cannot be counted yet: its window is a {window}. Leave it out, or write it in the \
+         long form with a window that is at least as strict"
+    )]
+    Uncountable {
+        /// The provider's name.
+        provider: String,
+        /// The limit's short name.
+        limit: String,
+        /// Its window, in words.
+        window: String,
     },
     /// The limit has no alternative of that name.
     #[error("`{limit}` has no alternative `{alternative}`: it has {known}")]
@@ -236,136 +296,5 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
         "none".to_owned()
     } else {
         names.join(", ")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::provider;
-
-    fn amount(amount: u64) -> NonZeroU64 {
-        NonZeroU64::new(amount).expect("not zero")
-    }
-
-    #[test]
-    fn openai_refills_continuously() {
-        let openai = provider("openai").expect("a row");
-        let limit = openai
-            .limit("tpm", amount(300_000))
-            .expect("a limit")
-            .named("t".into());
-        assert_eq!(
-            limit.window,
-            Window::Bucket {
-                per: Duration::from_secs(60)
-            }
-        );
-        assert_eq!(limit.quantum, None);
-        assert_eq!(limit.start, Start::Empty);
-        assert_eq!(limit.settlement, Settlement::Keep);
-        assert_eq!(limit.failures, Failures::Count);
-        assert_eq!(limit.arrival_spread, Duration::from_millis(100));
-
-        let day = openai
-            .limit("rpd", amount(200))
-            .expect("a limit")
-            .named("d".into());
-        assert_eq!(
-            day.window,
-            Window::Bucket {
-                per: Duration::from_secs(86_400)
-            }
-        );
-        assert_eq!(day.start, Start::Full);
-    }
-
-    #[test]
-    fn azure_fits_every_minute_and_every_second() {
-        let azure = provider("azure").expect("a row");
-        let limit = azure
-            .limit("rpm", amount(600))
-            .expect("a limit")
-            .named("r".into());
-        assert_eq!(
-            limit.window,
-            Window::Sliding {
-                per: Duration::from_secs(60)
-            }
-        );
-        assert_eq!(limit.quantum, Some(Duration::from_secs(1)));
-    }
-
-    #[test]
-    fn an_alternative_replaces_only_what_it_names() {
-        let azure = provider("azure").expect("a row");
-        let ten = azure
-            .limit_as("rpm", "ten_seconds", amount(600))
-            .expect("an alternative");
-        assert_eq!(
-            ten.window,
-            Window::Sliding {
-                per: Duration::from_secs(60)
-            }
-        );
-        assert_eq!(ten.quantum, Some(Duration::from_secs(10)));
-        let refill = azure
-            .limit_as("rpm", "refill", amount(600))
-            .expect("an alternative");
-        assert_eq!(
-            refill.window,
-            Window::Bucket {
-                per: Duration::from_secs(60)
-            }
-        );
-        assert_eq!(refill.quantum, None);
-        let openai = provider("openai").expect("a row");
-        let settled = openai
-            .limit_as("tpm", "settled", amount(9))
-            .expect("an alternative");
-        assert_eq!(settled.settlement, Settlement::Usage);
-        assert_eq!(
-            settled.window,
-            Window::Bucket {
-                per: Duration::from_secs(60)
-            }
-        );
-    }
-
-    #[test]
-    fn a_refusal_names_what_there_is() {
-        let openai = provider("openai").expect("a row");
-        let error = openai
-            .limit("itpm", amount(1))
-            .expect_err("OpenAI has none");
-        assert_eq!(
-            error.to_string(),
-            "OpenAI has no `itpm` limit: it has rpm, rpd, tpm, tpd, concurrent. Another limit can be written in the long \
-             form, with its meter, amount, per and window"
-        );
-        let error = openai
-            .limit_as("rpm", "calendar", amount(1))
-            .expect_err("no such one");
-        assert_eq!(
-            error.to_string(),
-            "`rpm` has no alternative `calendar`: it has sliced"
-        );
-        let error = openai
-            .limit_as("rpd", "x", amount(1))
-            .expect_err("no such one");
-        assert_eq!(
-            error.to_string(),
-            "`rpd` has no alternative `x`: it has none"
-        );
-    }
-
-    #[test]
-    fn whatever_the_provider_flight_can_be_bounded() {
-        for provider in crate::providers() {
-            let limit = provider
-                .limit("concurrent", amount(64))
-                .expect("always there");
-            assert_eq!(limit.window, Window::Concurrent, "{}", provider.id);
-        }
     }
 }

@@ -82,8 +82,23 @@ pub enum BodyHint {
     TextTryAgain,
 }
 
+impl ResetFormat {
+    /// The name in rows.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::GoDuration => "go_duration",
+            Self::IntAuto => "int_auto",
+            Self::IntSeconds => "int_seconds",
+            Self::IntMs => "int_ms",
+            Self::FloatSeconds => "float_seconds",
+            Self::EpochSeconds => "epoch_seconds",
+            Self::EpochMs => "epoch_ms",
+            Self::Rfc3339 => "rfc3339",
+        }
+    }
+}
+
 impl SignalRow {
-    #[cfg(test)]
     pub(crate) fn header_names(&self) -> impl Iterator<Item = &str> {
         [
             &self.limit,
@@ -97,7 +112,6 @@ impl SignalRow {
         .filter_map(Option::as_deref)
     }
 
-    #[cfg(test)]
     pub(crate) fn problem(&self) -> Option<&'static str> {
         if self.reset.is_some() != self.reset_format.is_some() {
             return Some("a reset header needs its format, and a format its header");

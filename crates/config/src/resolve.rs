@@ -8,6 +8,8 @@ mod deployment;
 mod limits;
 mod server;
 
+pub(crate) use account::is_spoken;
+
 use crate::checked::Section;
 use crate::errors::Problems;
 use crate::{Pattern, Policy};

@@ -4,19 +4,21 @@ use std::sync::Arc;
 
 use sluicegate_catalog::{Provider, providers};
 
+use crate::resolve::is_spoken;
 use crate::{
     Account, Deployment, Headroom, Pattern, Policy, Secret, Timeouts, UpstreamModel, parse,
 };
 
 impl Policy {
     /// One account for each provider whose key `env` knows. No limits are known of them, so nothing is held back. A provider
-    /// without an address of its own is left out.
+    /// without an address of its own is left out, and so is one whose dialect nothing here speaks.
     ///
     /// One account answers for every model. Of several, each answers for the models of its provider, and the first in the
-    /// order of the catalog for all others. `None` where there is no key.
+    /// order of the catalog for all others and for those that two of them have. `None` where there is no key.
     pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let mut policy = Self::without_accounts();
-        for row in providers() {
+        let spoken = providers().iter().filter(|row| is_spoken(row.dialect));
+        for row in spoken {
             let keys = row.env_keys.iter().filter_map(|name| env(name));
             let key = keys
                 .map(|key| key.trim().to_owned())
@@ -32,9 +34,11 @@ impl Policy {
             for (index, account) in policy.accounts.iter().enumerate() {
                 let patterns = account.provider.model_patterns.iter();
                 let names = patterns.filter(|pattern| *pattern != "*");
-                policy
-                    .deployments
-                    .extend(names.map(|name| deployment(name, index)));
+                for name in names {
+                    if !policy.deployments.iter().any(|other| other.name == *name) {
+                        policy.deployments.push(deployment(name, index));
+                    }
+                }
             }
         }
         policy.deployments.push(deployment("*", 0));
@@ -96,6 +100,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_name_that_two_providers_have_goes_to_the_first() {
+        let env = |name: &str| {
+            let given = ["GROQ_API_KEY", "TOGETHER_API_KEY"].contains(&name);
+            given.then(|| "k".to_owned())
+        };
+        let policy = Policy::from_env(&env).expect("keys are there");
+        let account = |model: &str| {
+            let (_, deployment) = policy.find(model).expect("every model");
+            &*policy.accounts[deployment.account].name
+        };
+        assert_eq!(account("meta-llama/Llama-4-Scout"), "groq");
+        assert_eq!(account("zai-org/GLM-5"), "together");
+        let named = policy
+            .deployments
+            .iter()
+            .filter(|d| d.name == "meta-llama/*");
+        assert_eq!(named.count(), 1);
+    }
+
+    #[test]
     fn a_key_in_the_environment_is_an_account() {
         let env = |name: &str| (name == "OPENAI_API_KEY").then(|| " k-1\n".to_owned());
         let policy = Policy::from_env(&env).expect("a key is there");
@@ -110,6 +134,8 @@ mod tests {
         assert_eq!(policy.ledgers().targets, [Vec::<usize>::new()]);
         assert_eq!(policy.server.listen.to_string(), "127.0.0.1:8080");
 
+        let unspoken = |name: &str| (name == "ANTHROPIC_API_KEY").then(|| "k-1".to_owned());
+        assert_eq!(Policy::from_env(&unspoken), None);
         assert_eq!(Policy::from_env(&|_| None), None);
         assert_eq!(Policy::from_env(&|_| Some(" ".to_owned())), None);
     }

@@ -11,15 +11,19 @@ use sluicegate_core::Amounts;
 use crate::TextTally;
 use crate::openai::Envelope;
 
-/// What `rule` takes for the request: one request in flight and its tokens.
-pub fn charge(rule: &ChargeRule, envelope: &Envelope) -> Amounts {
-    rule.charge(&RequestSize {
+/// What `rule` takes for the request to `model`, which is the provider's name for it: one request in flight and its tokens.
+pub fn charge(rule: &ChargeRule, model: &str, envelope: &Envelope) -> Amounts {
+    let size = RequestSize {
         text_bytes: envelope.text.bytes,
+        text_tokens: tokens_without_images(envelope),
+        messages: envelope.messages,
         images: envelope.images,
         choices: envelope.choices,
         best_of: envelope.best_of,
         output_cap: envelope.output_cap,
-    })
+        output_expected: None,
+    };
+    rule.charge(&size, model)
 }
 
 /// The input tokens that the request is expected to use. Sound and files are left out, as nothing
@@ -32,6 +36,10 @@ pub fn charge(rule: &ChargeRule, envelope: &Envelope) -> Amounts {
 /// # Ok::<(), sluicegate_dialect::openai::RequestError>(())
 /// ```
 pub fn tokens(envelope: &Envelope) -> u64 {
+    tokens_without_images(envelope).saturating_add(envelope.images.saturating_mul(IMAGE_TOKENS))
+}
+
+fn tokens_without_images(envelope: &Envelope) -> u64 {
     let definitions = envelope
         .tools_bytes
         .saturating_add(envelope.response_format_bytes);
@@ -40,7 +48,6 @@ pub fn tokens(envelope: &Envelope) -> u64 {
         .div_ceil(TOKEN)
         .saturating_add(envelope.messages.saturating_mul(MESSAGE_TOKENS))
         .saturating_add(ANSWER_TOKENS)
-        .saturating_add(envelope.images.saturating_mul(IMAGE_TOKENS))
 }
 
 /// The tokens that text alone is expected to make.
@@ -147,8 +154,8 @@ mod tests {
         let openai = provider("openai").expect("a row");
         let observed = openai.charge.rule("observed").expect("a rule");
         // 4 bytes of the role and 15 of the text: 19 / 4 = 4.75, rounded up, and one choice.
-        assert_eq!(charge(observed, &envelope).of(Meter::Tokens), 6);
-        let taken = charge(openai.charge.default_rule(), &envelope);
+        assert_eq!(charge(observed, "m", &envelope).of(Meter::Tokens), 6);
+        let taken = charge(openai.charge.default_rule(), "m", &envelope);
         assert_eq!(
             (taken.of(Meter::Tokens), taken.of(Meter::Requests)),
             (100, 1)
@@ -165,7 +172,7 @@ mod tests {
             envelope(&format!(r#","tools":["{}"]"#, "x".repeat(1_020))),
         );
         let rule = provider("openai").expect("a row").charge.default_rule();
-        assert_eq!(charge(rule, &plain), charge(rule, &with_tools));
+        assert_eq!(charge(rule, "m", &plain), charge(rule, "m", &with_tools));
         // 4,795 and 1,024 * 180 in 1,024ths: 184.7.
         assert_eq!(tokens(&with_tools), 185 + 3 + 3);
     }

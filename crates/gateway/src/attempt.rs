@@ -26,7 +26,7 @@ use crate::driver::Reservation;
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
-use crate::settlement;
+use crate::settlement::{self, Settlement};
 use crate::snapshot::Route;
 
 /// An error's body is read so far.
@@ -264,7 +264,8 @@ impl Call<'_> {
         if let Some(usage) = usage {
             self.exchange.used(settlement::total(usage));
         }
-        reservation.settle(usage.map_or(Outcome::Unmeasured, settlement::used));
+        let settlement = self.settlement();
+        reservation.settle(usage.map_or(Outcome::Unmeasured, |usage| settlement.used(usage)));
         self.exchange.attempted("ok");
         Ok(Answer {
             head,
@@ -312,8 +313,20 @@ impl Call<'_> {
     ) -> Streamed {
         let idle = self.route.deployment.timeouts.idle;
         let name = self.route.deployment.name.clone();
-        let input = settlement::expected_input(self.envelope);
-        Streamed::new(self.gateway, incoming, chat, reservation, idle, name, input)
+        let settlement = self.settlement();
+        Streamed::new(
+            self.gateway,
+            incoming,
+            chat,
+            reservation,
+            idle,
+            name,
+            settlement,
+        )
+    }
+
+    fn settlement(&self) -> Settlement {
+        Settlement::new(self.route, self.envelope)
     }
 
     fn usage_chunk(&self) -> sluicegate_dialect::openai::UsageChunk {

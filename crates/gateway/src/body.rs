@@ -25,7 +25,7 @@ use crate::driver::Reservation;
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
-use crate::settlement;
+use crate::settlement::{self, Settlement};
 
 /// Behind `[DONE]` the end of the body is awaited for so long.
 const END_MAX: Duration = Duration::from_secs(1);
@@ -48,7 +48,7 @@ pub(crate) struct Streamed {
     silence: Pin<Box<Sleep>>,
     halted: Pin<Box<dyn Future<Output = ()> + Send>>,
     deployment: String,
-    input_tokens: u64,
+    settlement: Settlement,
 }
 
 impl Streamed {
@@ -59,7 +59,7 @@ impl Streamed {
         reservation: Reservation,
         idle: Duration,
         deployment: String,
-        input_tokens: u64,
+        settlement: Settlement,
     ) -> Self {
         Self {
             upstream,
@@ -74,7 +74,7 @@ impl Streamed {
             silence: Box::pin(tokio::time::sleep(idle)),
             halted: Box::pin(gateway.reached(Phase::Halting)),
             deployment,
-            input_tokens,
+            settlement,
         }
     }
 
@@ -234,8 +234,7 @@ impl Streamed {
         if let (Some(usage), Some(exchange)) = (progress.usage, &self.exchange) {
             exchange.used(settlement::total(usage));
         }
-        self.reservation
-            .settle(settlement::of_stream(progress, self.input_tokens));
+        self.reservation.settle(self.settlement.of_stream(progress));
     }
 
     /// Whether nothing has come for too long; wakes the task when that may be so.

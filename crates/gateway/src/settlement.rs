@@ -1,6 +1,9 @@
 //! From what an upstream said to what the core settles.
 
-use sluicegate_core::{Amounts, Meter, Outcome};
+use std::sync::Arc;
+
+use sluicegate_catalog::{ChargeRule, UsageTokens};
+use sluicegate_core::{Amounts, Outcome};
 use sluicegate_dialect::openai::{Envelope, Progress, Usage};
 
 use crate::snapshot::Route;
@@ -14,40 +17,69 @@ pub(crate) fn total(usage: Usage) -> u64 {
     usage.input_tokens.saturating_add(usage.output_tokens)
 }
 
-/// The usage was told.
-pub(crate) fn used(usage: Usage) -> Outcome {
-    let amounts = Amounts::one_request()
-        .with(Meter::Tokens, total(usage))
-        .with(Meter::InputTokens, usage.input_tokens)
-        .with(Meter::OutputTokens, usage.output_tokens);
-    Outcome::Used(amounts)
+/// By what a call is settled: the rule that it was charged by, and what was charged.
+#[derive(Clone, Debug)]
+pub(crate) struct Settlement {
+    rule: Arc<ChargeRule>,
+    /// As the provider calls it.
+    model: String,
+    /// The input that the call was expected to be counted for.
+    input_tokens: u64,
 }
 
-/// How a stream that brought `progress` is settled, its input estimated at `input` tokens.
-///
-/// What told its usage is settled by it. What was whole and told nothing keeps what it reserved. What was cut is settled for its
-/// input and for the output that came.
-pub(crate) fn of_stream(progress: &Progress, input: u64) -> Outcome {
-    if let Some(usage) = progress.usage {
-        return used(usage);
+impl Settlement {
+    pub(crate) fn new(route: Route<'_>, envelope: &Envelope) -> Self {
+        Self {
+            rule: Arc::clone(route.charge),
+            model: model(route, envelope).to_owned(),
+            input_tokens: sluicegate_dialect::tokens(envelope),
+        }
     }
-    if progress.is_complete() {
-        return Outcome::Unmeasured;
-    }
-    let output = progress.output_bytes.div_ceil(OUTPUT_BYTES_PER_TOKEN);
-    used(Usage {
-        input_tokens: input,
-        output_tokens: output,
-        ..Usage::default()
-    })
-}
 
-/// The input tokens that `envelope` is expected to be counted for.
-pub(crate) fn expected_input(envelope: &Envelope) -> u64 {
-    sluicegate_dialect::tokens(envelope)
+    /// The usage was told.
+    pub(crate) fn used(&self, usage: Usage) -> Outcome {
+        Outcome::Used(self.rule.settle(&tokens(usage), &self.model))
+    }
+
+    /// How a stream that brought `progress` is settled.
+    ///
+    /// What told its usage is settled by it. What was whole and told nothing keeps what it reserved. What was cut is settled for
+    /// its input and for the output that came, unless the provider releases that.
+    pub(crate) fn of_stream(&self, progress: &Progress) -> Outcome {
+        if let Some(usage) = progress.usage {
+            return self.used(usage);
+        }
+        if progress.is_complete() {
+            return Outcome::Unmeasured;
+        }
+        let seen = UsageTokens {
+            input: self.input_tokens,
+            output: progress.output_bytes.div_ceil(OUTPUT_BYTES_PER_TOKEN),
+            ..UsageTokens::default()
+        };
+        Outcome::Used(self.rule.settle_cut(&seen, &self.model))
+    }
 }
 
 /// What a request to `route` is charged there, before it is sent.
 pub(crate) fn demand(route: Route<'_>, envelope: &Envelope) -> Amounts {
-    sluicegate_dialect::charge(route.charge, envelope)
+    sluicegate_dialect::charge(route.charge, model(route, envelope), envelope)
+}
+
+/// The model of the request as the provider calls it.
+fn model<'a>(route: Route<'a>, envelope: &'a Envelope) -> &'a str {
+    route
+        .other_model(&envelope.model)
+        .unwrap_or(&envelope.model)
+}
+
+const fn tokens(usage: Usage) -> UsageTokens {
+    UsageTokens {
+        input: usage.input_tokens,
+        cached_input: usage.cached_input_tokens,
+        // This dialect's usage names no writing to a cache.
+        cache_write: 0,
+        output: usage.output_tokens,
+        reasoning: usage.reasoning_tokens,
+    }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Snapshot {
     /// By account.
     upstreams: Vec<Arc<Upstream>>,
     /// By deployment.
-    charges: Vec<ChargeRule>,
+    charges: Vec<Arc<ChargeRule>>,
 }
 
 /// Why a policy cannot be served.
@@ -49,7 +49,7 @@ pub(crate) struct Route<'a> {
     pub(crate) account: &'a Account,
     pub(crate) upstream: &'a Upstream,
     /// What a request is charged there.
-    pub(crate) charge: &'a ChargeRule,
+    pub(crate) charge: &'a Arc<ChargeRule>,
 }
 
 impl Snapshot {
@@ -90,10 +90,10 @@ impl Snapshot {
             .collect::<Result<_, _>>()?;
         let charges = policy.deployments.iter().map(|deployment| {
             let rule = policy.accounts[deployment.account].charge.clone();
-            match deployment.output_default {
+            Arc::new(match deployment.output_default {
                 Some(tokens) => rule.with_output_default(tokens),
                 None => rule,
-            }
+            })
         });
         Ok(Self {
             charges: charges.collect(),

@@ -8,12 +8,11 @@ use crate::workload::Turn;
 /// The charge of a catalog rule, as the gateway takes it.
 pub fn by_rule(rule: &ChargeRule) -> impl Fn(&Turn) -> Amounts + use<'_> {
     |turn| {
-        rule.charge(&RequestSize {
-            text_bytes: turn.prompt_tokens.saturating_mul(4),
-            images: 0,
-            choices: 1,
-            best_of: 1,
+        let size = RequestSize {
             output_cap: Some(turn.output_max),
-        })
+            ..RequestSize::of_text(turn.prompt_tokens.saturating_mul(4), turn.prompt_tokens)
+        };
+        // No rule that a scenario plays says anything of one model alone.
+        rule.charge(&size, "")
     }
 }

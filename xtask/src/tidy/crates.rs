@@ -97,7 +97,7 @@ pub(super) const ARROWS: &[Arrows] = &[
     },
     Arrows {
         from: "xtask",
-        to: &["sluicegate-config"],
+        to: &["sluicegate-catalog", "sluicegate-config"],
         in_tests: &[],
     },
 ];

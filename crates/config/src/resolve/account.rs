@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use sluicegate_catalog::{ChargeRule, Provider, provider, providers};
+use sluicegate_catalog::{ChargeRule, Dialect, Provider, provider, providers};
 
 use super::limits::{Scope, limits};
 use super::pattern;
@@ -44,6 +44,7 @@ fn account(
     problems: &mut Problems,
 ) -> Option<Account> {
     let provider = row(section, problems)?;
+    refuse_unspoken(section, provider, problems)?;
     let headroom = headroom(section);
     let base_url = base_url(section, provider, problems);
     let api_keys = api_keys(section, provider, base_url.as_deref(), problems);
@@ -84,6 +85,29 @@ fn row(section: &Section, problems: &mut Problems) -> Option<&'static Provider> 
         }
     }
     found
+}
+
+/// Refuses a provider whose wire format nothing here speaks: half of it would work.
+fn refuse_unspoken(section: &Section, row: &Provider, problems: &mut Problems) -> Option<()> {
+    if is_spoken(row.dialect) {
+        return Some(());
+    }
+    let value = section.value("provider")?;
+    let dialect = row.dialect.name();
+    let problem = format!(
+        "provider {} speaks the {dialect} dialect, which is not supported yet",
+        row.id
+    );
+    problems.add(value.at, &value.path, problem);
+    None
+}
+
+/// Whether accounts whose provider speaks `dialect` can be served.
+pub(crate) const fn is_spoken(dialect: Dialect) -> bool {
+    match dialect {
+        Dialect::OpenAi => true,
+        Dialect::Anthropic | Dialect::Gemini | Dialect::Bedrock | Dialect::Cohere => false,
+    }
 }
 
 fn headroom(section: &Section) -> Headroom {
