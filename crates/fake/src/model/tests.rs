@@ -292,7 +292,7 @@ fn failures_keep_their_charge_unless_told_otherwise() {
             "limits": [{"meter": "requests", "amount": 10, "per": "60s", "window": "fixed"}],
         }));
         let first = accepted(&mut model, T0, &call(1));
-        model.finish(first.ticket, Outcome::Failed);
+        model.finish(T0, first.ticket, Outcome::Failed);
         let second = accepted(&mut model, T0, &call(1));
         assert_eq!(
             header(&second.headers, "x-ratelimit-remaining-requests"),
@@ -310,7 +310,7 @@ fn slots_come_back_when_calls_end() {
     let first = accepted(&mut model, T0, &call(1));
     accepted(&mut model, T0, &call(1));
     assert_eq!(rejected(&mut model, T0, &call(1)).limit, "concurrent");
-    model.finish(first.ticket, Outcome::Served);
+    model.finish(T0, first.ticket, Outcome::Served(Usage::default()));
     assert_eq!(model.in_flight(), 1);
     accepted(&mut model, T0, &call(1));
 }

@@ -15,7 +15,9 @@ use crate::Settings;
 use crate::answer::Completion;
 use crate::ask::Ask;
 use crate::fault::{Fault, Text};
-use crate::model::{Accepted, Call, Header, Profile, Rejected, Verdict};
+use crate::model::{
+    Accepted, Call, Charge, Delivery, Header, Profile, Rejected, Usage, Verdict, bedrock_exception,
+};
 
 use super::body::Body;
 use super::clock;
@@ -94,8 +96,8 @@ async fn admissible(
         return Err(Failure::unauthorized(profile, key));
     }
     entry.body = read(parts, body, settings.memory.body_bytes_max).await?;
-    let ask =
-        Ask::read(&entry.body, deployment).map_err(|complaint| Failure::complaint(&complaint))?;
+    let ask = Ask::read(&entry.body, deployment)
+        .map_err(|complaint| Failure::complaint(profile, &complaint))?;
     entry.model.clone_from(&ask.model);
     entry.stream = ask.stream;
     if !settings.models.is_empty() && !settings.models.contains(&ask.model) {
@@ -135,18 +137,27 @@ async fn serve(
     let call = Call {
         model: &ask.model,
         key: &caller.key,
+        content_id: ask.content_id,
         prompt_bytes: ask.prompt.bytes,
         image_tokens: ask.prompt.image_tokens,
+        messages: ask.prompt.messages,
+        prompt_tokens: Some(ask.prompt_tokens()),
+        cached_tokens: ask.wishes.cached_tokens,
         output_max: ask.output_max,
         choices: ask.choices,
         best_of: ask.best_of,
+        delivery: if ask.stream {
+            Delivery::Streamed
+        } else {
+            Delivery::Whole
+        },
     };
     let (admitted, id) = {
         let mut state = shared.lock();
         entry.arrived = clock::unix_nanos();
         let admitted = match state.model.arrive(entry.arrived, &call) {
             Verdict::Accepted(accepted) => {
-                entry.tokens_charged = accepted.charge.tokens;
+                entry.charge = accepted.charge;
                 entry.verdict = log::Verdict::Accepted;
                 let number = state.log.push(entry);
                 let fault = state.fault(&ask);
@@ -154,7 +165,7 @@ async fn serve(
             }
             Verdict::Rejected(rejected) => {
                 entry.verdict = log::Verdict::Rejected(rejected.limit.clone());
-                entry.status = Some(429);
+                entry.status = Some(rejected.status);
                 entry.ended = Some(entry.arrived);
                 state.log.push(entry);
                 Err(rejected)
@@ -171,7 +182,12 @@ async fn serve(
             number,
             fault,
         )) => {
-            let running = Running::new(shared.clone(), ticket, number);
+            let input = Usage {
+                input: ask.prompt_tokens(),
+                cached: ask.wishes.cached_tokens,
+                output: 0,
+            };
+            let running = Running::new(shared.clone(), ticket, number, input);
             let (fault, status) = fault.unwrap_or_default();
             let pace = ask
                 .wishes
@@ -231,13 +247,16 @@ async fn perform(
             )
         }
         None => {
-            let (content_type, body) = if streamed {
+            let (content_type, limits, body) = if streamed {
                 (
                     "text/event-stream; charset=utf-8",
+                    limits,
                     play.stream(completion, ask.include_usage),
                 )
             } else {
-                ("application/json", play.whole(&completion))
+                // The whole answer is there before its head goes out, and so is its usage.
+                let settled = play.running.settle(completion.output_tokens());
+                ("application/json", settled, play.whole(&completion))
             };
             let mut response = Response::new(body);
             put_headers(response.headers_mut(), settings, content_type, id, limits);
@@ -250,14 +269,26 @@ async fn perform(
 
 fn reject(settings: &Settings, rejected: Rejected, id: &str) -> Response<Body> {
     let failure = Failure {
-        status: 429,
+        status: rejected.status,
         content_type: "application/json",
         body: rejected.body.to_string().into(),
     };
     respond(settings, failure, id, rejected.headers)
 }
 
-fn respond(settings: &Settings, failure: Failure, id: &str, limits: Vec<Header>) -> Response<Body> {
+fn respond(
+    settings: &Settings,
+    failure: Failure,
+    id: &str,
+    mut limits: Vec<Header>,
+) -> Response<Body> {
+    let profile = settings.provider.profile;
+    if matches!(profile, Profile::BedrockRuntime | Profile::BedrockMantle) {
+        limits.push((
+            "x-amzn-errortype",
+            bedrock_exception(failure.status).to_owned(),
+        ));
+    }
     let mut response = Response::new(Body::full(failure.body));
     *response.status_mut() = http::StatusCode::from_u16(failure.status)
         .expect("statuses are checked to lie from 200 to 599 where they are read");
@@ -279,22 +310,47 @@ fn put_headers(
     limits: Vec<Header>,
 ) {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    let ids: &[(&str, String)] = match settings.provider.profile {
-        Profile::OpenAi => &[
+    for (name, value) in ids(settings.provider.profile, id).into_iter().chain(limits) {
+        // A model's name may hold what no header can.
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+}
+
+/// How an answer is named.
+fn ids(profile: Profile, id: &str) -> Vec<Header> {
+    match profile {
+        Profile::OpenAi => vec![
             ("x-request-id", format!("req_{id}")),
             ("openai-organization", "org-fake".to_owned()),
             ("openai-version", "2020-10-01".to_owned()),
         ],
-        Profile::Azure => &[
+        Profile::Azure | Profile::AzurePtu => vec![
             ("x-request-id", id.to_owned()),
             ("apim-request-id", id.to_owned()),
             ("x-ms-region", "Fake Central".to_owned()),
         ],
-    };
-    for (name, value) in ids.iter().cloned().chain(limits) {
-        // A model's name may hold what no header can.
-        if let Ok(value) = HeaderValue::try_from(value) {
-            headers.insert(HeaderName::from_static(name), value);
+        Profile::Anthropic => vec![
+            ("request-id", format!("req_{id}")),
+            ("anthropic-organization-id", "org-fake".to_owned()),
+        ],
+        Profile::BedrockRuntime | Profile::BedrockMantle => {
+            vec![("x-amzn-requestid", id.to_owned())]
+        }
+        Profile::Mistral => vec![("x-kong-request-id", id.to_owned())],
+        Profile::Cerebras => vec![("cerebras-request-id", id.to_owned())],
+        Profile::DeepSeek => vec![("x-ds-trace-id", id.to_owned())],
+        Profile::Cohere => vec![("x-debug-trace-id", id.to_owned())],
+        Profile::Groq
+        | Profile::Raon
+        | Profile::Together
+        | Profile::Fireworks
+        | Profile::OpenRouter
+        | Profile::Upstage
+        | Profile::Xai => vec![("x-request-id", id.to_owned())],
+        Profile::Gemini | Profile::Vertex | Profile::Naver | Profile::Vllm | Profile::Tgi => {
+            Vec::new()
         }
     }
 }
@@ -336,7 +392,7 @@ fn entry(parts: &request::Parts, key: &str) -> Entry {
         model: String::new(),
         key: key.to_owned(),
         verdict: log::Verdict::Invalid,
-        tokens_charged: 0,
+        charge: Charge::default(),
         status: None,
         stream: false,
         output_tokens: 0,
