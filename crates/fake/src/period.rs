@@ -48,6 +48,11 @@ impl Period {
             .map(Self)
     }
 
+    /// So many times as long.
+    pub(crate) const fn times(self, factor: NonZeroU64) -> Self {
+        Self(self.0.saturating_mul(factor))
+    }
+
     /// Nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0.get()

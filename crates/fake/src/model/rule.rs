@@ -25,6 +25,8 @@ pub(super) struct Rule {
     pub(super) window: Window,
     pub(super) charge: ChargeRule,
     pub(super) settle: SettleRule,
+    /// How many nanoseconds' worth a bucket holds.
+    burst: u64,
     phase: u64,
     utc_offset: UtcOffset,
     cuts: Vec<CutSpan>,
@@ -63,6 +65,7 @@ impl Rule {
             window: limit.window,
             charge: settings.charge_of(limit),
             settle: settings.settlement_of(limit),
+            burst: limit.burst.unwrap_or(limit.per).as_nanos(),
             phase,
             utc_offset: settings.utc_offset(),
             cuts: Vec::new(),
@@ -72,6 +75,7 @@ impl Rule {
             name: format!("{} quantum", whole.name),
             amount: share(whole.amount, quantum.per, limit.per),
             per: quantum.per,
+            burst: quantum.per.as_nanos(),
             quantum: None,
             part: Part::Quantum,
             window: if quantum.any {
@@ -135,6 +139,15 @@ impl Rule {
 
     pub(super) fn units(&self, amount: u64) -> u128 {
         u128::from(amount) * u128::from(self.per.as_nanos())
+    }
+
+    /// What it holds at `at`, in units.
+    pub(super) fn capacity(&self, at: u64) -> u128 {
+        let length = match self.window {
+            Window::Bucket | Window::Pacing => self.burst,
+            _ => self.per.as_nanos(),
+        };
+        u128::from(self.amount_at(at)) * u128::from(length)
     }
 
     /// Whether what arrived at `then` is still in the window at `at`; for a bucket, whether it must be kept apart.

@@ -170,6 +170,7 @@ impl ChargeRule {
     fn usual_settlement(self) -> SettleRule {
         match self {
             Self::Produced => SettleRule::Output,
+            Self::Streamed => SettleRule::WholeTotal,
             _ => SettleRule::Keep,
         }
     }

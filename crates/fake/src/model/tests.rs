@@ -1,11 +1,19 @@
 //! The model against published numbers and cases counted by hand.
 
+mod clouds;
+mod disturbances;
+mod hosts;
+mod labs;
+
 use std::num::NonZeroU64;
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::Period;
+
+/// Headers and their values.
+type Shown = &'static [(&'static str, &'static str)];
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000_000_000;
@@ -44,6 +52,39 @@ fn header<'a>(headers: &'a [Header], name: &str) -> Option<&'a str> {
         .iter()
         .find(|(known, _)| *known == name)
         .map(|(_, value)| value.as_str())
+}
+
+/// Each of `shown` is among `headers` with its value.
+fn assert_shown(headers: &[Header], shown: Shown) {
+    for (name, value) in shown {
+        assert_eq!(header(headers, name), Some(*value), "{name} in {headers:?}");
+    }
+}
+
+/// A call with a prompt of `prompt` tokens and a maximum of `output`.
+fn sized(prompt: u64, output: u64) -> Call<'static> {
+    Call {
+        model: "m",
+        prompt_bytes: prompt * 4,
+        prompt_tokens: Some(prompt),
+        output_max: Some(output),
+        ..Call::default()
+    }
+}
+
+fn used(input: u64, cached: u64, output: u64) -> Usage {
+    Usage {
+        input,
+        cached,
+        output,
+    }
+}
+
+/// What is used of the limits, in their order.
+fn levels(model: &Model, at: u64) -> Vec<u64> {
+    let call = Call::default();
+    let standings = model.standings(at, &call);
+    standings.iter().map(|standing| standing.used).collect()
 }
 
 fn message(rejected: &Rejected) -> &str {

@@ -110,9 +110,9 @@ impl Count {
         let level = self.level(rule, at);
         let wanted = match rule.window {
             Window::Pacing => 1,
-            _ => rule.units(amount.min(most)),
+            _ => rule.units(amount).min(rule.capacity(at)),
         };
-        let excess = (level + wanted).saturating_sub(rule.units(most));
+        let excess = (level + wanted).saturating_sub(rule.capacity(at));
         if excess == 0 {
             return 0;
         }

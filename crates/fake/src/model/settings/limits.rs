@@ -73,6 +73,10 @@ pub struct Limit {
     /// For a fixed window: how long after a multiple of `per` it begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Period>,
+    /// For a bucket or a leaky one: it holds no more than this long gives, instead of all of `per`. A call that alone is more
+    /// passes when nothing is used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Period>,
     /// Also enforced in proportion over a shorter time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Quantum>,
@@ -124,7 +128,8 @@ pub enum Window {
     /// A bucket of the amount that refills continuously, the whole of it in `per`.
     #[default]
     Bucket,
-    /// A leaky bucket that drains the amount in `per`: a call of any size is let in while less than the amount is in it.
+    /// A leaky bucket that drains the amount in `per`: a call of any size is let in while less than the amount (or than
+    /// what a burst may be) is in it.
     Pacing,
     /// Fixed, aligned to `per` in local time ([`super::Settings::utc_offset`]) rather than to a phase.
     Day,
@@ -154,6 +159,7 @@ impl Limit {
             per,
             window,
             phase: None,
+            burst: None,
             quantum: None,
             scope: Scope::All,
             charge: None,

@@ -2,6 +2,8 @@
 //!
 //! Where a provider documents nothing, the more cautious reading is taken and said so; a limit in full can say otherwise.
 
+use std::num::NonZeroU64;
+
 use serde::{Deserialize, Serialize};
 
 use super::super::calendar::UtcOffset;
@@ -26,13 +28,13 @@ pub enum Profile {
     Anthropic,
     /// Minutes and Pacific days, input only; the hint is in the body.
     Gemini,
-    /// Continuous refill of one token quota, estimated and settled; no headers, no hints.
+    /// One token quota, evened out over a second and settled; no headers, no hints.
     Vertex,
     /// Input and the whole maximum reserved, settled with output multiplied by model; no headers, no hints.
     BedrockRuntime,
     /// Input with room for the maximum, output as produced; no headers, no hints.
     BedrockMantle,
-    /// Calendar minutes and months of tokens, requests per 10 s.
+    /// Calendar minutes and months of tokens, which become the usage; requests per 10 s.
     Mistral,
     /// Continuous refill also of the day; 413 for what never fits.
     Groq,
@@ -41,6 +43,7 @@ pub enum Profile {
     /// Requests a second, tokens a minute; flat errors.
     Xai,
     /// Calls in flight only.
+    #[serde(rename = "deepseek")]
     DeepSeek,
     /// Limits that move, evened out over a second; 503 where the platform itself is short.
     Together,
@@ -49,6 +52,7 @@ pub enum Profile {
     /// Calls a minute and a month.
     Cohere,
     /// Calls a minute and a UTC day; headers only on a 429.
+    #[serde(rename = "openrouter")]
     OpenRouter,
     /// Fixed minutes; headers of its own names, Unix seconds.
     Upstage,
@@ -73,34 +77,35 @@ pub(crate) enum Ruler {
 
 impl Profile {
     /// How the provider counts `amount` of `meter` over `per`, where only the amount is known.
-    pub(super) fn limit(self, meter: Meter, amount: std::num::NonZeroU64, per: Period) -> Limit {
-        let (window, quantum) = self.window(meter, per);
-        // Only the Mistral way of counting a second is longer than it is named.
-        let (amount, per) = match (self, meter, Period::from_seconds(10)) {
-            (Self::Mistral, Meter::Requests, Some(ten)) if per == Period::SECOND => {
-                (amount.saturating_mul(TEN), ten)
-            }
-            _ => (amount, per),
-        };
-        Limit {
-            quantum,
-            ..Limit::new(meter, amount, per, window)
-        }
-    }
-
-    fn window(self, meter: Meter, per: Period) -> (Window, Option<Quantum>) {
-        let slice = |seconds, any| Period::from_seconds(seconds).map(|per| Quantum { per, any });
+    pub(super) fn limit(self, meter: Meter, amount: NonZeroU64, per: Period) -> Limit {
+        let usual = |window| Limit::new(meter, amount, per, window);
         match self {
-            Self::OpenAi | Self::Anthropic | Self::Groq | Self::Cerebras => (Window::Bucket, None),
-            Self::Vertex | Self::Fireworks => (Window::Bucket, None),
-            Self::AzurePtu if meter == Meter::Tokens => (Window::Pacing, None),
-            Self::Together if per > Period::SECOND => (Window::Bucket, slice(1, true)),
-            Self::Azure if meter == Meter::Requests && per == Period::MINUTE => {
-                (Window::Fixed, slice(10, false))
+            Self::OpenAi | Self::Anthropic | Self::Groq | Self::Cerebras | Self::Fireworks => {
+                usual(Window::Bucket)
             }
-            _ if per == Period::MONTH => (Window::Month, None),
-            _ if per == Period::DAY => (Window::Day, None),
-            _ => (Window::Fixed, None),
+            Self::AzurePtu if meter == Meter::Tokens => usual(Window::Pacing),
+            // Evened out over about a second, whatever the minute allows.
+            Self::Vertex | Self::Together if per > Period::SECOND => Limit {
+                burst: Some(Period::SECOND),
+                ..usual(Window::Pacing)
+            },
+            Self::Azure if meter == Meter::Requests && per == Period::MINUTE => Limit {
+                quantum: Some(Quantum {
+                    per: TEN_SECONDS,
+                    any: false,
+                }),
+                ..usual(Window::Fixed)
+            },
+            // What is sold by the second is counted by ten.
+            Self::Mistral if meter == Meter::Requests && per == Period::SECOND => Limit::new(
+                meter,
+                amount.saturating_mul(TEN),
+                TEN_SECONDS,
+                Window::Fixed,
+            ),
+            _ if per == Period::MONTH => usual(Window::Month),
+            _ if per == Period::DAY => usual(Window::Day),
+            _ => usual(Window::Fixed),
         }
     }
 
@@ -116,7 +121,8 @@ impl Profile {
             (Self::OpenAi, _) => ChargeRule::Max,
             (Self::AzurePtu, _) => ChargeRule::Weighted,
             (Self::Gemini | Self::Anthropic | Self::Fireworks, _) => ChargeRule::Input,
-            (Self::Mistral, _) => ChargeRule::Streamed,
+            // What Vertex believes of the output nobody knows; what Mistral takes on arrival neither.
+            (Self::Mistral | Self::Vertex, _) => ChargeRule::Input,
             _ => ChargeRule::Sum,
         }
     }
@@ -125,25 +131,24 @@ impl Profile {
     pub(super) fn settlement(self, meter: Meter) -> SettleRule {
         match (self, meter) {
             (_, Meter::Requests) => SettleRule::Keep,
-            (Self::Raon | Self::Anthropic | Self::BedrockMantle, Meter::InputTokens) => {
-                SettleRule::UncachedInput
-            }
-            (Self::Fireworks, Meter::InputTokens) => SettleRule::Input,
+            (
+                Self::Raon | Self::Anthropic | Self::BedrockMantle | Self::Fireworks,
+                Meter::InputTokens,
+            ) => SettleRule::UncachedInput,
             (_, Meter::InputTokens) => SettleRule::Keep,
             (_, Meter::OutputTokens) => SettleRule::Output,
             (Self::AzurePtu | Self::BedrockRuntime, Meter::Tokens) => SettleRule::Weighted,
-            (Self::Raon | Self::Groq, Meter::Tokens) => SettleRule::UncachedTotal,
-            (Self::Vertex | Self::Cerebras | Self::Xai, Meter::Tokens) => SettleRule::Total,
+            (Self::Raon | Self::Groq | Self::Cerebras, Meter::Tokens) => SettleRule::UncachedTotal,
+            (Self::Vertex | Self::Mistral | Self::Xai, Meter::Tokens) => SettleRule::Total,
             (Self::Anthropic | Self::BedrockMantle | Self::Fireworks, Meter::Tokens) => {
                 SettleRule::Total
             }
-            (Self::Mistral, Meter::Tokens) => SettleRule::WholeTotal,
             (_, Meter::Tokens) => SettleRule::Keep,
         }
     }
 
     /// Output charged per choice where no maximum is named. Of Bedrock the smallest documented maximum of a model, of Mistral
-    /// the ceiling seen in 2024; of Raon and Cerebras, which say only that there is one, a number of our own.
+    /// the ceiling of streams seen in 2024; of Raon and Cerebras, which say only that there is one, a number of our own.
     pub(super) fn default_output(self) -> u64 {
         match self {
             Self::BedrockRuntime | Self::BedrockMantle => 64_000,
@@ -177,7 +182,7 @@ impl Profile {
     /// From what the prompt's estimate is made. Text length where the provider says so; elsewhere its own tokens.
     pub(in super::super) fn ruler(self) -> Ruler {
         match self {
-            Self::OpenAi | Self::Azure | Self::AzurePtu | Self::Raon => Ruler::Bytes,
+            Self::OpenAi | Self::Azure | Self::Raon => Ruler::Bytes,
             Self::Groq => Ruler::BytesAndMessages,
             _ => Ruler::Tokens,
         }
@@ -191,4 +196,5 @@ impl Profile {
     }
 }
 
-const TEN: std::num::NonZeroU64 = std::num::NonZeroU64::new(10).expect("not zero");
+const TEN: NonZeroU64 = NonZeroU64::new(10).expect("not zero");
+const TEN_SECONDS: Period = Period::SECOND.times(TEN);
