@@ -23,6 +23,7 @@ use super::body::Body;
 use super::clock;
 use super::error::{Failure, usual_kind};
 use super::log::{self, Entry, headers_for_log};
+use super::name::name_headers;
 use super::play::{Play, wait_for_head};
 use super::socket::Line;
 use super::state::{Ended, Running, Shared};
@@ -310,47 +311,13 @@ fn put_headers(
     limits: Vec<Header>,
 ) {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    for (name, value) in ids(settings.provider.profile, id).into_iter().chain(limits) {
+    for (name, value) in name_headers(settings.provider.profile, id)
+        .into_iter()
+        .chain(limits)
+    {
         // A model's name may hold what no header can.
         if let Ok(value) = HeaderValue::try_from(value) {
             headers.insert(HeaderName::from_static(name), value);
-        }
-    }
-}
-
-/// How an answer is named.
-fn ids(profile: Profile, id: &str) -> Vec<Header> {
-    match profile {
-        Profile::OpenAi => vec![
-            ("x-request-id", format!("req_{id}")),
-            ("openai-organization", "org-fake".to_owned()),
-            ("openai-version", "2020-10-01".to_owned()),
-        ],
-        Profile::Azure | Profile::AzurePtu => vec![
-            ("x-request-id", id.to_owned()),
-            ("apim-request-id", id.to_owned()),
-            ("x-ms-region", "Fake Central".to_owned()),
-        ],
-        Profile::Anthropic => vec![
-            ("request-id", format!("req_{id}")),
-            ("anthropic-organization-id", "org-fake".to_owned()),
-        ],
-        Profile::BedrockRuntime | Profile::BedrockMantle => {
-            vec![("x-amzn-requestid", id.to_owned())]
-        }
-        Profile::Mistral => vec![("x-kong-request-id", id.to_owned())],
-        Profile::Cerebras => vec![("cerebras-request-id", id.to_owned())],
-        Profile::DeepSeek => vec![("x-ds-trace-id", id.to_owned())],
-        Profile::Cohere => vec![("x-debug-trace-id", id.to_owned())],
-        Profile::Groq
-        | Profile::Raon
-        | Profile::Together
-        | Profile::Fireworks
-        | Profile::OpenRouter
-        | Profile::Upstage
-        | Profile::Xai => vec![("x-request-id", id.to_owned())],
-        Profile::Gemini | Profile::Vertex | Profile::Naver | Profile::Vllm | Profile::Tgi => {
-            Vec::new()
         }
     }
 }
