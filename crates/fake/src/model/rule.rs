@@ -150,12 +150,12 @@ impl Rule {
         u128::from(self.amount_at(at)) * u128::from(length)
     }
 
-    /// Whether what arrived at `then` is still in the window at `at`; for a bucket, whether it must be kept apart.
-    pub(super) fn counts(&self, then: u64, at: u64) -> bool {
+    /// The first instant from which arrivals are in the window at `at`; for a bucket, from which they are kept apart.
+    pub(super) fn counts_from(&self, at: u64) -> u64 {
         match self.window {
-            Window::Fixed | Window::Day | Window::Month => then >= self.start(at),
+            Window::Fixed | Window::Day | Window::Month => self.start(at),
             Window::Sliding | Window::Bucket | Window::Pacing => {
-                at.saturating_sub(then) < self.per.as_nanos()
+                at.saturating_add(1).saturating_sub(self.per.as_nanos())
             }
         }
     }

@@ -12,6 +12,10 @@ use super::settings::Window;
 /// Pieces in which output that is produced is kept, for each length of a window.
 const PRODUCED_PIECES: u64 = 256;
 
+/// Arrivals that are kept apart at most. Beyond it the oldest are kept as one, from the later of their times, and are settled no
+/// more.
+const ARRIVALS_MAX: usize = 1 << 18;
+
 /// The arrivals that one window has seen, of one scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Count {
@@ -39,7 +43,7 @@ impl Count {
     /// Takes `amount` at `at` for the call numbered `call`.
     pub(super) fn take(&mut self, rule: &Rule, at: u64, amount: u64, call: u64) {
         self.forget(rule, at);
-        self.push(at, call, amount, 0);
+        self.push(rule, at, call, amount, 0);
     }
 
     /// Takes `amount` of output that the call produced since it was last asked. Pieces that are close are kept as one.
@@ -54,7 +58,7 @@ impl Count {
             {
                 last.taken += amount;
             }
-            _ => self.push(at, call, amount, 0),
+            _ => self.push(rule, at, call, amount, 0),
         }
     }
 
@@ -64,14 +68,15 @@ impl Count {
         self.forget(rule, at);
         if matches!(rule.window, Window::Bucket | Window::Pacing) {
             let (more, less) = (after.saturating_sub(before), before.saturating_sub(after));
-            return self.push(at, call, more, less);
+            return self.push(rule, at, call, more, less);
         }
         let mut less = before.saturating_sub(after);
         let more = after.saturating_sub(before);
+        let from = rule.counts_from(at);
         let counting = self
             .arrivals
             .iter_mut()
-            .filter(|arrival| arrival.call == call && rule.counts(arrival.at, at));
+            .filter(|arrival| arrival.call == call && arrival.at >= from);
         let mut taken = false;
         for arrival in counting {
             let back = less.min(arrival.taken);
@@ -83,7 +88,7 @@ impl Count {
             taken = true;
         }
         if !taken && more > 0 {
-            self.push(at, call, more, 0);
+            self.push(rule, at, call, more, 0);
         }
     }
 
@@ -153,7 +158,17 @@ impl Count {
         }
     }
 
-    fn push(&mut self, at: u64, call: u64, taken: u64, returned: u64) {
+    fn push(&mut self, rule: &Rule, at: u64, call: u64, taken: u64, returned: u64) {
+        if self.arrivals.len() >= ARRIVALS_MAX
+            && let Some(oldest) = self.arrivals.pop_front()
+        {
+            match (rule.window, self.arrivals.front_mut()) {
+                (Window::Bucket | Window::Pacing, _) | (_, None) => {
+                    self.before = self.before.after(rule, oldest);
+                }
+                (_, Some(next)) => next.taken += oldest.taken,
+            }
+        }
         self.arrivals.push_back(Arrival {
             at,
             call,
@@ -164,8 +179,9 @@ impl Count {
 
     /// Drops what cannot count any more at `at`.
     fn forget(&mut self, rule: &Rule, at: u64) {
+        let from = rule.counts_from(at);
         while let Some(oldest) = self.arrivals.front().copied() {
-            if rule.counts(oldest.at, at) {
+            if oldest.at >= from {
                 break;
             }
             self.before = self.before.after(rule, oldest);
@@ -190,10 +206,11 @@ impl Count {
     }
 
     /// The arrivals that are in the window at `at`, oldest first.
-    fn counting<'a>(&'a self, rule: &'a Rule, at: u64) -> impl Iterator<Item = &'a Arrival> {
+    fn counting(&self, rule: &Rule, at: u64) -> impl Iterator<Item = &Arrival> + use<'_> {
+        let from = rule.counts_from(at);
         self.arrivals
             .iter()
-            .filter(move |arrival| rule.counts(arrival.at, at))
+            .filter(move |arrival| arrival.at >= from)
     }
 }
 
@@ -328,6 +345,20 @@ mod tests {
             "what never fits waits for an empty one"
         );
         assert_eq!(count.wait(&rules[1], 11 * S, 700), 0);
+    }
+
+    #[test]
+    fn a_crowd_of_arrivals_is_bounded_and_counts_in_full() {
+        let most = ARRIVALS_MAX as u64;
+        for window in [Window::Fixed, Window::Sliding, Window::Bucket] {
+            let rule = rule(2 * most, 86_400, window);
+            let mut count = Count::default();
+            for call in 1..=most + 5 {
+                count.take(&rule, call, 1, call);
+            }
+            assert_eq!(count.arrivals.len(), ARRIVALS_MAX);
+            assert_eq!(count.used(&rule, most + 5), most + 5, "{window:?}");
+        }
     }
 
     #[test]
