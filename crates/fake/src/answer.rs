@@ -102,7 +102,7 @@ impl Completion {
             model: ask.model.clone(),
             choices,
             extra,
-            prompt_tokens: ask.wishes.prompt_tokens.unwrap_or(ask.prompt.tokens),
+            prompt_tokens: ask.prompt_tokens(),
             cached_tokens: ask.wishes.cached_tokens,
             reasoning_tokens: reasoning * ask.choices,
         }

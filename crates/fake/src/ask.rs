@@ -199,6 +199,11 @@ impl Ask {
         })
     }
 
+    /// Tokens of the prompt as usage reports them.
+    pub(crate) fn prompt_tokens(&self) -> u64 {
+        self.wishes.prompt_tokens.unwrap_or(self.prompt.tokens)
+    }
+
     /// Tokens of output per choice, reasoning included, and whether that is all that there was to say.
     pub(crate) fn output(&self, usual: u64) -> (u64, bool) {
         let wanted = self.wishes.output_tokens.unwrap_or(usual);

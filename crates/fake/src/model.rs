@@ -1,28 +1,42 @@
 //! How a provider counts and whom it turns away: a pure model, driven by the time that it is handed.
 //!
-//! It owns the windows, the rule of charging and what answers say about limits. It knows no clock, socket or runtime, so
-//! that a simulator and a server can drive the same code, and it shares nothing with the gateway that it is meant to test:
-//! it keeps every arrival and adds them up again for each call.
+//! It owns the windows, the rules of charging and settling, and what answers say about limits. It knows no clock, socket or
+//! runtime, so that a simulator and a server can drive the same code, and it shares nothing with the gateway that it is
+//! meant to test: it keeps every arrival and adds them up again for each call.
 
+mod calendar;
 mod charge;
+mod others;
 mod peaks;
+mod refusal;
+mod rule;
 mod settings;
+mod settlement;
+mod standing;
 mod window;
 mod wire;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-pub use charge::{Call, Charge};
+pub use calendar::{UtcOffset, UtcOffsetError};
+pub use charge::{Call, Charge, Delivery, Usage};
 pub use peaks::{peak_aligned, peak_in_any};
 pub use settings::{
-    ChargeRule, FailedCount, Hints, Limit, Limits, Meter, Profile, Quantum, RejectedCount,
-    ResetUnit, Scope, Settings, ShortLimits, Window,
+    ChargeRule, Cut, EstimateError, Factor, FailedCount, Hints, Limit, Limits, Meter, OtherTraffic,
+    Profile, Quantum, RejectedCount, ResetUnit, Scope, Settings, SettleRule, Share, ShortLimits,
+    Window,
 };
+pub use settlement::Outcome;
+pub use standing::{Flow, Standing, Tally};
+pub(crate) use wire::{ErrorWords, bedrock_exception, error_body};
 pub use wire::{Header, go_duration};
 
-use window::{Count, Part, Rule};
+use charge::Sizes;
+use others::Others;
+use rule::{Part, Rule};
+use window::Count;
 
 /// Scopes (models, keys) that are counted apart at most; beyond it those that are not in use are forgotten.
 const SCOPES_MAX: usize = 4_096;
@@ -49,9 +63,26 @@ pub struct Model {
     rules: Vec<Rule>,
     /// By rule and scope.
     counts: BTreeMap<(usize, String), Count>,
-    in_flight: BTreeSet<u64>,
+    /// By rule.
+    tallies: Vec<Tally>,
+    others: Others,
+    in_flight: BTreeMap<u64, InFlight>,
     calls: u64,
+    /// When the first call came.
+    origin: Option<u64>,
     latest: u64,
+}
+
+/// An accepted call that did not end yet.
+#[derive(Clone, Debug)]
+struct InFlight {
+    model: String,
+    key: String,
+    sizes: Sizes,
+    charge: Charge,
+    slots: u64,
+    /// What it took of each rule until now.
+    taken: Vec<u64>,
 }
 
 /// What becomes of a call.
@@ -59,7 +90,7 @@ pub struct Model {
 pub enum Verdict {
     /// It is served.
     Accepted(Accepted),
-    /// It is answered with 429.
+    /// It is refused, mostly with 429.
     Rejected(Rejected),
 }
 
@@ -70,7 +101,7 @@ pub struct Accepted {
     pub ticket: Ticket,
     /// What it was charged.
     pub charge: Charge,
-    /// Rate-limit headers for its answer.
+    /// Rate-limit headers for its answer, if that begins now.
     pub headers: Vec<Header>,
 }
 
@@ -84,9 +115,11 @@ pub struct Rejected {
     pub wait: Option<u64>,
     /// What it would have been charged.
     pub charge: Charge,
-    /// Headers of the 429.
+    /// 429; where the provider has them, 400 or 413 for what never fits and 503 for what it cannot carry.
+    pub status: u16,
+    /// Headers of the refusal.
     pub headers: Vec<Header>,
-    /// Body of the 429.
+    /// Body of the refusal.
     pub body: Value,
 }
 
@@ -94,25 +127,23 @@ pub struct Rejected {
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Debug)]
 pub struct Ticket(u64);
 
-/// How an accepted call ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// It was answered, or its client left: it keeps its charge.
-    Served,
-    /// It failed: it keeps its charge only where failed calls count.
-    Failed,
-}
-
 impl Model {
     /// A provider at which nothing was used yet.
     pub fn new(settings: Settings) -> Self {
-        let rules = settings.limits().iter().flat_map(Rule::of).collect();
+        let rules: Vec<Rule> = settings
+            .limits()
+            .iter()
+            .flat_map(|limit| Rule::of(limit, &settings))
+            .collect();
         Self {
-            settings,
+            others: Others::new(&settings, rules.len()),
+            tallies: vec![Tally::default(); rules.len()],
             rules,
+            settings,
             counts: BTreeMap::new(),
-            in_flight: BTreeSet::new(),
+            in_flight: BTreeMap::new(),
             calls: 0,
+            origin: None,
             latest: 0,
         }
     }
@@ -122,9 +153,12 @@ impl Model {
         &self.settings
     }
 
-    /// Puts other settings in force and starts every window anew. Calls in flight stay in flight.
+    /// Puts other settings in force and starts every window anew. Calls in flight keep their slots, and settle nothing.
     pub fn replace_settings(&mut self, settings: Settings) {
-        let (in_flight, calls) = (std::mem::take(&mut self.in_flight), self.calls);
+        let (mut in_flight, calls) = (std::mem::take(&mut self.in_flight), self.calls);
+        for call in in_flight.values_mut() {
+            call.taken.clear();
+        }
         *self = Self {
             in_flight,
             calls,
@@ -138,47 +172,41 @@ impl Model {
     /// settings, each before its quantum. The first that refuses is the one that is reported. Nothing is taken unless all
     /// agree, except the request that a rejection may cost ([`RejectedCount`]).
     pub fn arrive(&mut self, at: u64, call: &Call<'_>) -> Verdict {
-        let at = at.max(self.latest);
-        self.latest = at;
+        let at = self.advance(at);
         self.calls += 1;
-        let charge = call.charge(self.settings.charge_rule(), self.settings.default_output);
-        let refused = self
-            .too_large(at, call, charge)
-            .or_else(|| self.no_slot(charge))
-            .or_else(|| self.no_room(at, call, charge));
-        match refused {
-            Some(mut rejected) => {
-                if self.settings.rejected_count == RejectedCount::Taken {
-                    self.take_for_rejected(at, call);
-                }
-                rejected.headers.extend(self.state(at, call));
-                Verdict::Rejected(rejected)
+        let sizes = self.sizes(call);
+        let charge = self.charge(&sizes);
+        if let Some(refused) = self.refused(at, call, &sizes) {
+            if self.settings.rejected_count == RejectedCount::Taken {
+                self.take_for_rejected(at, call);
             }
-            None => {
-                self.take(at, call, charge);
-                self.in_flight.insert(self.calls);
-                Verdict::Accepted(Accepted {
-                    ticket: Ticket(self.calls),
-                    charge,
-                    headers: self.state(at, call),
-                })
-            }
+            return Verdict::Rejected(self.rejected(at, call, charge, &refused));
         }
-    }
-
-    /// An accepted call ended.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a call ends once, so its ticket is used up"
-    )]
-    pub fn finish(&mut self, ticket: Ticket, outcome: Outcome) {
-        let Ticket(call) = ticket;
-        self.in_flight.remove(&call);
-        if outcome == Outcome::Failed && self.settings.failed_count == FailedCount::Returned {
-            for count in self.counts.values_mut() {
-                count.give_back(call);
-            }
+        let taken: Vec<u64> = self
+            .rules
+            .iter()
+            .map(|rule| match rule.meter {
+                Meter::Requests => 1,
+                _ => sizes.charge(rule.charge),
+            })
+            .collect();
+        for (index, amount) in taken.iter().enumerate() {
+            self.take(index, at, call, *amount);
         }
+        let in_flight = InFlight {
+            model: call.model.to_owned(),
+            key: call.key.to_owned(),
+            sizes,
+            charge,
+            slots: self.slots(call),
+            taken,
+        };
+        self.in_flight.insert(self.calls, in_flight);
+        Verdict::Accepted(Accepted {
+            ticket: Ticket(self.calls),
+            charge,
+            headers: self.headers(at, call, charge, None),
+        })
     }
 
     /// Accepted calls that did not end yet.
@@ -186,101 +214,102 @@ impl Model {
         self.in_flight.len()
     }
 
-    fn too_large(&self, at: u64, call: &Call<'_>, charge: Charge) -> Option<Rejected> {
-        let (index, rule) = self
-            .rules
-            .iter()
-            .enumerate()
-            .find(|(_, rule)| rule.part == Part::Whole && amount(rule, charge) > rule.amount)?;
-        Some(self.rejected(at, call, charge, index, rule, None))
-    }
-
-    fn no_slot(&self, charge: Charge) -> Option<Rejected> {
-        let limit = self.settings.concurrent?.get();
-        if (self.in_flight.len() as u64) < limit {
-            return None;
+    /// Time passes: what others did meanwhile is counted. Gives the time that holds.
+    fn advance(&mut self, at: u64) -> u64 {
+        let at = at.max(self.latest);
+        self.latest = at;
+        if self.origin.is_none() {
+            self.origin = Some(at);
+            for rule in &mut self.rules {
+                rule.begin(&self.settings, at);
+            }
+            self.others.begin(&self.rules, at);
         }
-        Some(Rejected {
-            limit: "concurrent".to_owned(),
-            wait: None,
-            charge,
-            headers: Vec::new(),
-            body: wire::too_many_in_flight(self.settings.profile, limit),
-        })
+        while let Some(take) = self.others.next(&self.rules, at) {
+            self.take_for_others(&take);
+        }
+        at
     }
 
-    fn no_room(&self, at: u64, call: &Call<'_>, charge: Charge) -> Option<Rejected> {
-        self.rules.iter().enumerate().find_map(|(index, rule)| {
-            let wait = self
-                .count(index, rule, call)?
-                .wait(rule, at, amount(rule, charge));
-            (wait > 0).then(|| self.rejected(at, call, charge, index, rule, Some(wait)))
-        })
+    fn sizes(&self, call: &Call<'_>) -> Sizes {
+        let settings = &self.settings;
+        Sizes {
+            input: call.estimate(settings.profile.ruler(), &settings.estimate),
+            cached: call.cached_tokens,
+            output: call.output_max.unwrap_or(settings.default_output()),
+            choices: call.choices,
+            best_of: call.best_of,
+            weight: settings.output_weight(call.model),
+            delivery: call.delivery,
+        }
     }
 
-    fn rejected(
-        &self,
-        at: u64,
-        call: &Call<'_>,
-        charge: Charge,
-        index: usize,
-        rule: &Rule,
-        wait: Option<u64>,
-    ) -> Rejected {
-        let refusal = wire::Refusal {
-            model: call.model,
-            meter: rule.meter,
-            per: rule.per,
-            limit: rule.amount,
-            used: self
-                .count(index, rule, call)
-                .map_or(0, |count| count.used(rule, at)),
-            requested: amount(rule, charge),
-            wait,
+    fn charge(&self, sizes: &Sizes) -> Charge {
+        let of = |meter| {
+            let rule = self
+                .rules
+                .iter()
+                .find(|rule| rule.meter == meter && rule.part == Part::Whole);
+            let rule = rule.map_or(self.settings.charge_rule(meter), |rule| rule.charge);
+            sizes.charge(rule)
         };
-        // Azure does not tell apart what never fits: it names the renewal period.
-        let hint = match self.settings.profile {
-            Profile::OpenAi => wait,
-            Profile::Azure => wait.or(Some(rule.per.as_nanos())),
-        };
-        Rejected {
-            limit: rule.name.clone(),
-            wait,
-            charge,
-            headers: wire::hints(&self.settings, Some(rule.meter), hint),
-            body: wire::refusal(self.settings.profile, &refusal),
+        Charge {
+            requests: 1,
+            tokens: of(Meter::Tokens),
+            input_tokens: of(Meter::InputTokens),
+            output_tokens: of(Meter::OutputTokens),
         }
     }
 
-    fn take(&mut self, at: u64, call: &Call<'_>, charge: Charge) {
-        for index in 0..self.rules.len() {
-            self.take_of(index, at, call, amount(&self.rules[index], charge));
+    /// Slots that a call holds: one, or for a server that counts sequences one for each.
+    fn slots(&self, call: &Call<'_>) -> u64 {
+        match self.settings.profile {
+            Profile::Vllm => call.choices,
+            Profile::Tgi => call.best_of,
+            _ => 1,
         }
+    }
+
+    fn take(&mut self, index: usize, at: u64, call: &Call<'_>, amount: u64) {
+        let rule = &self.rules[index];
+        let place = (index, scope(rule, call.model, call.key).to_owned());
+        if self.counts.len() >= SCOPES_MAX && !self.counts.contains_key(&place) {
+            self.forget_scopes(at);
+        }
+        let rule = &self.rules[index];
+        let count = self.counts.entry(place).or_default();
+        count.take(rule, at, amount, self.calls);
+        self.tallies[index].calls += amount;
     }
 
     fn take_for_rejected(&mut self, at: u64, call: &Call<'_>) {
         for index in 0..self.rules.len() {
             let rule = &self.rules[index];
             let used = self
-                .count(index, rule, call)
+                .count(index, call)
                 .map_or(0, |count| count.used(rule, at));
-            if rule.meter == Meter::Requests && used < rule.amount {
-                self.take_of(index, at, call, 1);
+            if rule.meter == Meter::Requests && used < rule.amount_at(at) {
+                self.take(index, at, call, 1);
             }
         }
     }
 
-    fn take_of(&mut self, index: usize, at: u64, call: &Call<'_>, amount: u64) {
-        let rule = &self.rules[index];
-        let place = (index, scope(rule, call).to_owned());
-        if self.counts.len() >= SCOPES_MAX && !self.counts.contains_key(&place) {
-            self.forget_scopes(at);
+    /// Takes for the other client, of a limit and its quantum, if there is room in both.
+    fn take_for_others(&mut self, take: &others::Take) {
+        let parts: Vec<usize> = take.parts().collect();
+        let place = |index| (index, String::new());
+        let fits = parts.iter().all(|&index| {
+            let count = self.counts.entry(place(index)).or_default();
+            count.wait(&self.rules[index], take.at, take.amount) == 0
+        });
+        if !fits {
+            return;
         }
-        let rule = &self.rules[index];
-        self.counts
-            .entry(place)
-            .or_default()
-            .take(rule, at, amount, self.calls);
+        for index in parts {
+            let count = self.counts.entry(place(index)).or_default();
+            count.take(&self.rules[index], take.at, take.amount, others::CALL);
+            self.tallies[index].others += take.amount;
+        }
     }
 
     /// Forgets the scopes of which nothing counts any more; where that is none, the first of a model or key.
@@ -298,54 +327,17 @@ impl Model {
         }
     }
 
-    fn count(&self, index: usize, rule: &Rule, call: &Call<'_>) -> Option<&Count> {
-        self.counts.get(&(index, scope(rule, call).to_owned()))
-    }
-
-    /// The headers about limits. Of several limits on one meter the tightest is shown: the one that lets the least through
-    /// in the long run, as a low tier shows its day instead of its minute.
-    fn state(&self, at: u64, call: &Call<'_>) -> Vec<Header> {
-        let shown: Vec<wire::Shown> = [Meter::Requests, Meter::Tokens]
-            .into_iter()
-            .filter_map(|meter| {
-                let whole = |rule: &Rule| rule.meter == meter && rule.part == Part::Whole;
-                let rules = self
-                    .rules
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, rule)| whole(rule));
-                let (index, rule) = rules.min_by(|(_, one), (_, other)| {
-                    let one_rate = u128::from(one.amount) * u128::from(other.per.as_nanos());
-                    one_rate.cmp(&(u128::from(other.amount) * u128::from(one.per.as_nanos())))
-                })?;
-                let count = self.count(index, rule, call);
-                let used = count.map_or(0, |count| count.used(rule, at));
-                Some(wire::Shown {
-                    meter,
-                    limit: rule.amount,
-                    remaining: rule.amount.saturating_sub(used),
-                    reset: count.map_or(0, |count| count.time_to_full(rule, at)),
-                    per: rule.per,
-                    quantum: rule.quantum,
-                })
-            })
-            .collect();
-        wire::state(&self.settings, call.model, &shown)
+    fn count(&self, index: usize, call: &Call<'_>) -> Option<&Count> {
+        let scope = scope(&self.rules[index], call.model, call.key);
+        self.counts.get(&(index, scope.to_owned()))
     }
 }
 
-fn amount(rule: &Rule, charge: Charge) -> u64 {
-    match rule.meter {
-        Meter::Requests => charge.requests,
-        Meter::Tokens => charge.tokens,
-    }
-}
-
-fn scope<'a>(rule: &Rule, call: &Call<'a>) -> &'a str {
+fn scope<'a>(rule: &Rule, model: &'a str, key: &'a str) -> &'a str {
     match rule.scope {
         Scope::All => "",
-        Scope::Model => call.model,
-        Scope::Key => call.key,
+        Scope::Model => model,
+        Scope::Key => key,
     }
 }
 

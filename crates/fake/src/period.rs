@@ -23,8 +23,15 @@ const UNITS: [(&str, u64); 5] = [
 pub struct Period(NonZeroU64);
 
 impl Period {
+    /// One second.
+    pub const SECOND: Self = Self::from_nanos(NonZeroU64::new(1_000_000_000).expect("not zero"));
     /// One minute.
     pub const MINUTE: Self = Self::from_nanos(NonZeroU64::new(60_000_000_000).expect("not zero"));
+    /// One hour.
+    pub const HOUR: Self = Self::from_nanos(NonZeroU64::new(3_600_000_000_000).expect("not zero"));
+    /// Thirty days: a month where it is not a calendar's.
+    pub const MONTH: Self =
+        Self::from_nanos(NonZeroU64::new(2_592_000_000_000_000).expect("not zero"));
     /// 86,400 seconds.
     pub const DAY: Self = Self::from_nanos(NonZeroU64::new(86_400_000_000_000).expect("not zero"));
 
@@ -39,6 +46,11 @@ impl Period {
             .checked_mul(1_000_000_000)
             .and_then(NonZeroU64::new)
             .map(Self)
+    }
+
+    /// So many times as long.
+    pub(crate) const fn times(self, factor: NonZeroU64) -> Self {
+        Self(self.0.saturating_mul(factor))
     }
 
     /// Nanoseconds.

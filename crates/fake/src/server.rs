@@ -10,6 +10,7 @@ mod chat;
 mod clock;
 mod error;
 mod log;
+mod name;
 mod play;
 mod route;
 mod socket;

@@ -48,6 +48,8 @@ pub fn limits(settings: &Settings, arrival_spread: Duration) -> Vec<Limit> {
             let meter = match mirrored.meter {
                 model::Meter::Requests => Meter::Requests,
                 model::Meter::Tokens => Meter::Tokens,
+                model::Meter::InputTokens => Meter::InputTokens,
+                model::Meter::OutputTokens => Meter::OutputTokens,
             };
             let per = length(mirrored.per);
             let window = match (mirrored.window, mirrored.phase) {
@@ -56,6 +58,10 @@ pub fn limits(settings: &Settings, arrival_spread: Duration) -> Vec<Limit> {
                     Window::Sliding { per }
                 }
                 (model::Window::Bucket, _) => Window::Bucket { per },
+                // The core has no calendar with zones and no leaky bucket: what never holds more is safe.
+                (model::Window::Pacing | model::Window::Day | model::Window::Month, _) => {
+                    Window::Sliding { per }
+                }
             };
             let quantum = mirrored.quantum.map(|quantum| quantum.per);
             let name = format!("{index} {meter}/{}", mirrored.per);

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use sluicegate_fake::model::{Call, Model, Outcome, Settings, Ticket, Verdict};
+use sluicegate_fake::model::{Call, Model, Outcome, Settings, Ticket, Usage, Verdict};
 
 use crate::random::{Purpose, Random};
 use crate::workload::Turn;
@@ -118,9 +118,15 @@ impl Upstream {
         }
     }
 
-    /// An answer has ended.
-    pub(crate) fn finish(&mut self, ticket: Ticket) {
-        self.model.finish(ticket, Outcome::Served);
+    /// The answer to `turn` has ended at `unix_nanos` of the provider's clock.
+    pub(crate) fn finish(&mut self, unix_nanos: u64, turn: &Turn, ticket: Ticket) {
+        let usage = Usage {
+            input: turn.prompt_tokens,
+            cached: 0,
+            output: turn.answer_tokens,
+        };
+        self.model
+            .finish(unix_nanos, ticket, Outcome::Served(usage));
     }
 
     fn draw_answer(&mut self, turn: &Turn) -> Duration {

@@ -322,7 +322,9 @@ impl World {
     fn end_answer(&mut self, call: usize, reservation: ReservationId, ticket: Ticket) {
         let now = self.clock.now();
         let Call { job, turn, .. } = self.calls[call];
-        self.upstream.finish(ticket);
+        let unix_nanos = self.clock.true_unix_nanos();
+        self.upstream
+            .finish(unix_nanos, &self.jobs[job].turns[turn], ticket);
         self.core.settle(reservation, self.usage(job, turn), now);
         self.calls[call].answered = Some(now.mono);
         self.note(call, TraceEvent::Answered);

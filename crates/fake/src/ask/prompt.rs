@@ -14,6 +14,7 @@ pub(crate) struct Prompt {
     /// UTF-8 bytes of content and role names.
     pub(crate) bytes: u64,
     pub(crate) image_tokens: u64,
+    pub(crate) messages: u64,
     /// Its tokens as usage reports them.
     pub(crate) tokens: u64,
     pub(crate) hangul: bool,
@@ -34,6 +35,7 @@ impl Prompt {
                 return Err(missing("messages[].role"));
             };
             prompt.bytes += role.len() as u64;
+            prompt.messages += 1;
             prompt.tokens += 4;
             match message.get("content") {
                 Some(Value::String(text)) => prompt.add(text),

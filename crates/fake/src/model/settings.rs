@@ -1,12 +1,22 @@
-//! What the fake provider is told to be: its profile, its limits, its rule of charging.
+//! What the fake provider is told to be: its profile, its limits, its rule of charging, and what disturbs it.
 //!
 //! Checked while reading (periods and amounts above zero, unknown keys refused), so that the model has nothing to check.
 
+mod disturbance;
+mod limits;
+mod profile;
+
+use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
+pub use disturbance::{Cut, EstimateError, Factor, OtherTraffic, Share};
+pub use limits::{Limit, Limits, Meter, Quantum, Scope, ShortLimits, Window};
+pub use profile::Profile;
+pub(super) use profile::Ruler;
+
+use super::calendar::UtcOffset;
 use crate::Period;
 
 /// The fake provider.
@@ -20,43 +30,90 @@ pub struct Settings {
     /// How many calls may be in flight at once; any number by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrent: Option<NonZeroU64>,
-    /// How tokens are charged on arrival; by default the profile's documented rule.
+    /// How limits on `tokens` charge a call on arrival, where they do not say it themselves; by default the profile's rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charge: Option<ChargeRule>,
-    /// The output charged per choice where a call names no maximum.
-    pub default_output: u64,
+    /// What that charge becomes when the call's usage is known; by default the profile's rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle: Option<SettleRule>,
+    /// The output charged per choice where a call names no maximum; by default the profile's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_output: Option<u64>,
+    /// By how much an output token counts in `weighted` rules, by the beginning of a model's name; the longest that fits
+    /// holds, an empty name fits all. By default the profile's.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub output_weights: BTreeMap<String, u64>,
     /// Whether a call that was admitted and then failed stays charged.
     pub failed_count: FailedCount,
     /// Whether a call that a limit rejected takes one request all the same. Never tokens, and never beyond the limit.
     pub rejected_count: RejectedCount,
-    /// Which hints a rejection carries.
+    /// Which hints a rejection carries, of those that the profile knows.
     pub hints: Hints,
     /// The unit of Azure's bare reset numbers.
     pub reset_unit: ResetUnit,
+    /// How long after a multiple of its length a fixed window begins, where the limit does not say it itself. Clients are
+    /// not told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Period>,
+    /// Where calendar days and months begin; by default the profile's (Gemini's are Pacific, all others UTC).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utc_offset: Option<UtcOffset>,
+    /// How wrong the provider's own estimate of a prompt is.
+    pub estimate: EstimateError,
+    /// Somebody else uses the same account.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_traffic: Option<OtherTraffic>,
+    /// Times in which all limits are lower than they should be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cuts: Vec<Cut>,
 }
 
-/// A provider's manners.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Profile {
-    /// Continuous refill, charge `max(output, bytes / 4 + n)`, Go durations in the headers.
-    #[default]
-    OpenAi,
-    /// Fixed minute for tokens, requests also per 10 s, charge `(bytes / 4 + output) × best_of`, bare numbers.
-    Azure,
-}
-
-/// How tokens are charged when a call arrives. `bytes` are the UTF-8 bytes of all content and role names; a quarter of
-/// them is rounded up only after the rest was added.
+/// How a limit on tokens charges a call when it arrives. `input` is the provider's estimate of the prompt (see
+/// [`Profile`] for from what), `output` the call's maximum or the default, `n` the number of choices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum ChargeRule {
-    /// `max(n × output, bytes / 4 + n)`: what OpenAI's guide says.
+    /// `max(n × output, input + n)`: what OpenAI's guide says.
     Max,
-    /// `bytes / 4 + n`: what OpenAI's headers have shown for chat since 2025-03-20.
+    /// `input + n`: what OpenAI's headers have shown for chat since 2025-03-20.
     Prompt,
-    /// `(bytes / 4 + output) × best_of`: what Azure's quota page says.
+    /// `(input + output) × best_of`: what Azure's quota page says; Bedrock, Cerebras, Groq, Naver the same.
     Sum,
+    /// `input`.
+    Input,
+    /// `input`, and nothing of output unless the call is streamed: then `input + output`, as Mistral's query cost was.
+    Streamed,
+    /// `input`, but refused unless `input + output` would fit: Bedrock mantle's input quota.
+    Room,
+    /// `n × output`.
+    Output,
+    /// `input` without what is cached, plus the weight times `n × output`: Azure's provisioned throughput.
+    Weighted,
+    /// Nothing: output counts as it is produced, and a call is refused only where not one token more would fit.
+    Produced,
+}
+
+/// What a charge becomes when the usage of a call is known. What is less is given back, what is more is taken beyond the
+/// limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SettleRule {
+    /// It stays.
+    Keep,
+    /// Input, what was cached included.
+    Input,
+    /// Input without what was cached.
+    UncachedInput,
+    /// Output.
+    Output,
+    /// Input and output.
+    Total,
+    /// Input and output without what was cached.
+    UncachedTotal,
+    /// Input and output of a call that is not streamed; of a streamed call the charge stays. Mistral.
+    WholeTotal,
+    /// Input without what was cached, plus the weight times output: Bedrock's burndown, Azure's provisioned throughput.
+    Weighted,
 }
 
 /// Whether failed calls stay charged.
@@ -92,7 +149,7 @@ pub enum Hints {
     Seconds,
     /// `retry-after-ms` only, rounded up.
     Milliseconds,
-    /// None: only OpenAI's text says how long.
+    /// None: only a text may say how long.
     None,
 }
 
@@ -108,105 +165,15 @@ pub enum ResetUnit {
     Milliseconds,
 }
 
-/// The limits, in short or in full.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[serde(untagged)]
-pub enum Limits {
-    /// Amounts only; windows as the profile has them.
-    Short(ShortLimits),
-    /// Each limit in full.
-    Full(Vec<Limit>),
-}
-
-/// Amounts whose windows the profile knows. OpenAI: continuous refill over a minute or a day. Azure: aligned minutes and
-/// days, requests also per aligned 10 s.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ShortLimits {
-    /// Requests a minute.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rpm: Option<NonZeroU64>,
-    /// Requests a day.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rpd: Option<NonZeroU64>,
-    /// Tokens a minute.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tpm: Option<NonZeroU64>,
-    /// Tokens a day.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tpd: Option<NonZeroU64>,
-}
-
-/// One limit in full.
-#[derive(Clone, PartialEq, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Limit {
-    /// What it counts.
-    pub meter: Meter,
-    /// The ceiling.
-    pub amount: NonZeroU64,
-    /// The window's length, or the time in which an empty bucket fills.
-    pub per: Period,
-    /// How it counts and refills.
-    #[serde(default)]
-    pub window: Window,
-    /// For a fixed window: how long after a multiple of `per` it begins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phase: Option<Period>,
-    /// Also enforced in proportion over a shorter time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quantum: Option<Quantum>,
-    /// Which calls share it.
-    #[serde(default)]
-    pub scope: Scope,
-}
-
-/// A shorter time over which a limit holds in proportion (300 a minute: 5 in a second). A call that alone is more than a
-/// quantum's share is let through when the quantum is empty.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Quantum {
-    /// Its length.
-    pub per: Period,
-    /// `true`: in any interval of that length, wherever it starts. `false`: in each aligned one.
-    #[serde(default)]
-    pub any: bool,
-}
-
-/// What a limit counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Meter {
-    /// Calls.
-    Requests,
-    /// Tokens, as the charge rule has them.
-    Tokens,
-}
-
-/// How a limit counts and refills.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Window {
-    /// Aligned to multiples of `per` since the Unix epoch, plus the phase.
-    Fixed,
-    /// No half-open interval of `per`, wherever it starts, holds more than the amount.
-    Sliding,
-    /// A bucket of the amount that refills continuously, the whole of it in `per`.
-    #[default]
-    Bucket,
-}
-
-/// Which calls share a limit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    /// All calls: one account.
-    #[default]
-    All,
-    /// Calls for the same model.
-    Model,
-    /// Calls with the same key.
-    Key,
+impl ChargeRule {
+    /// What its charge becomes unless somebody says otherwise.
+    fn usual_settlement(self) -> SettleRule {
+        match self {
+            Self::Produced => SettleRule::Output,
+            Self::Streamed => SettleRule::WholeTotal,
+            _ => SettleRule::Keep,
+        }
+    }
 }
 
 impl Settings {
@@ -218,74 +185,62 @@ impl Settings {
         }
     }
 
-    /// The charge rule in force.
-    pub fn charge_rule(&self) -> ChargeRule {
-        self.charge.unwrap_or(match self.profile {
-            Profile::OpenAi => ChargeRule::Max,
-            Profile::Azure => ChargeRule::Sum,
-        })
+    /// How limits on `meter` charge on arrival where they do not say it themselves.
+    pub fn charge_rule(&self, meter: Meter) -> ChargeRule {
+        self.charge
+            .filter(|_| meter == Meter::Tokens)
+            .unwrap_or_else(|| self.profile.charge(meter))
     }
-}
 
-impl ShortLimits {
-    fn in_full(self, profile: Profile) -> Vec<Limit> {
-        let window = match profile {
-            Profile::OpenAi => Window::Bucket,
-            Profile::Azure => Window::Fixed,
-        };
-        let azure_requests = Period::from_seconds(10)
-            .filter(|_| profile == Profile::Azure)
-            .map(|per| Quantum { per, any: false });
-        [
-            (Meter::Requests, self.rpm, Period::MINUTE, azure_requests),
-            (Meter::Requests, self.rpd, Period::DAY, None),
-            (Meter::Tokens, self.tpm, Period::MINUTE, None),
-            (Meter::Tokens, self.tpd, Period::DAY, None),
-        ]
-        .into_iter()
-        .filter_map(|(meter, amount, per, quantum)| {
-            let scope = Scope::All;
-            amount.map(|amount| Limit {
-                meter,
-                amount,
-                per,
-                window,
-                phase: None,
-                quantum,
-                scope,
-            })
-        })
-        .collect()
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self::Full(Vec::new())
-    }
-}
-
-/// Chosen by shape rather than by trying both, so that an error names the key that is wrong.
-impl<'de> Deserialize<'de> for Limits {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ByShape;
-        impl<'de> Visitor<'de> for ByShape {
-            type Value = Limits;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("limits: a map of rpm, rpd, tpm, tpd, or a list of limits in full")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Limits, A::Error> {
-                ShortLimits::deserialize(de::value::MapAccessDeserializer::new(map))
-                    .map(Limits::Short)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Limits, A::Error> {
-                Vec::deserialize(de::value::SeqAccessDeserializer::new(list)).map(Limits::Full)
-            }
+    /// What charges of `meter` become where a limit does not say it itself. Where the rule of charging is not the
+    /// profile's, they stay unless the settings say otherwise.
+    pub fn settlement_rule(&self, meter: Meter) -> SettleRule {
+        match (self.charge, self.settle) {
+            _ if meter != Meter::Tokens => self.profile.settlement(meter),
+            (_, Some(settle)) => settle,
+            (Some(charge), None) => charge.usual_settlement(),
+            (None, None) => self.profile.settlement(meter),
         }
-        deserializer.deserialize_any(ByShape)
+    }
+
+    /// How `limit` charges on arrival.
+    pub fn charge_of(&self, limit: &Limit) -> ChargeRule {
+        limit
+            .charge
+            .unwrap_or_else(|| self.charge_rule(limit.meter))
+    }
+
+    /// What the charge of `limit` becomes.
+    pub fn settlement_of(&self, limit: &Limit) -> SettleRule {
+        match (limit.charge, limit.settle) {
+            (_, Some(settle)) => settle,
+            (Some(charge), None) => charge.usual_settlement(),
+            (None, None) => self.settlement_rule(limit.meter),
+        }
+    }
+
+    /// The output charged where a call names no maximum.
+    pub fn default_output(&self) -> u64 {
+        self.default_output
+            .unwrap_or_else(|| self.profile.default_output())
+    }
+
+    /// By how much an output token of `model` counts in weighted rules.
+    pub fn output_weight(&self, model: &str) -> u64 {
+        let fits = |name: &&String| model.starts_with(name.as_str());
+        let longest = self
+            .output_weights
+            .keys()
+            .filter(fits)
+            .max_by_key(|n| n.len());
+        longest
+            .and_then(|name| self.output_weights.get(name).copied())
+            .unwrap_or_else(|| self.profile.output_weight(model))
+    }
+
+    /// Where days and months begin.
+    pub fn utc_offset(&self) -> UtcOffset {
+        self.utc_offset.unwrap_or_else(|| self.profile.utc_offset())
     }
 }
 

@@ -1,11 +1,19 @@
 //! The model against published numbers and cases counted by hand.
 
+mod clouds;
+mod disturbances;
+mod hosts;
+mod labs;
+
 use std::num::NonZeroU64;
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::Period;
+
+/// Headers and their values.
+type Shown = &'static [(&'static str, &'static str)];
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000_000_000;
@@ -44,6 +52,39 @@ fn header<'a>(headers: &'a [Header], name: &str) -> Option<&'a str> {
         .iter()
         .find(|(known, _)| *known == name)
         .map(|(_, value)| value.as_str())
+}
+
+/// Each of `shown` is among `headers` with its value.
+fn assert_shown(headers: &[Header], shown: Shown) {
+    for (name, value) in shown {
+        assert_eq!(header(headers, name), Some(*value), "{name} in {headers:?}");
+    }
+}
+
+/// A call with a prompt of `prompt` tokens and a maximum of `output`.
+fn sized(prompt: u64, output: u64) -> Call<'static> {
+    Call {
+        model: "m",
+        prompt_bytes: prompt * 4,
+        prompt_tokens: Some(prompt),
+        output_max: Some(output),
+        ..Call::default()
+    }
+}
+
+fn used(input: u64, cached: u64, output: u64) -> Usage {
+    Usage {
+        input,
+        cached,
+        output,
+    }
+}
+
+/// What is used of the limits, in their order.
+fn levels(model: &Model, at: u64) -> Vec<u64> {
+    let call = Call::default();
+    let standings = model.standings(at, &call);
+    standings.iter().map(|standing| standing.used).collect()
 }
 
 fn message(rejected: &Rejected) -> &str {
@@ -292,7 +333,7 @@ fn failures_keep_their_charge_unless_told_otherwise() {
             "limits": [{"meter": "requests", "amount": 10, "per": "60s", "window": "fixed"}],
         }));
         let first = accepted(&mut model, T0, &call(1));
-        model.finish(first.ticket, Outcome::Failed);
+        model.finish(T0, first.ticket, Outcome::Failed);
         let second = accepted(&mut model, T0, &call(1));
         assert_eq!(
             header(&second.headers, "x-ratelimit-remaining-requests"),
@@ -310,7 +351,7 @@ fn slots_come_back_when_calls_end() {
     let first = accepted(&mut model, T0, &call(1));
     accepted(&mut model, T0, &call(1));
     assert_eq!(rejected(&mut model, T0, &call(1)).limit, "concurrent");
-    model.finish(first.ticket, Outcome::Served);
+    model.finish(T0, first.ticket, Outcome::Served(Usage::default()));
     assert_eq!(model.in_flight(), 1);
     accepted(&mut model, T0, &call(1));
 }

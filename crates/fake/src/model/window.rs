@@ -6,86 +6,15 @@
 
 use std::collections::VecDeque;
 
-use super::settings::{Limit, Meter, Scope, Window};
-use crate::Period;
+use super::rule::{Part, Rule};
+use super::settings::Window;
 
-/// A window to enforce: a limit's own, or its quantum's.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Rule {
-    /// As rejections name it: `requests`, `tokens`, `requests quantum`, `tokens per day`.
-    pub(super) name: String,
-    pub(super) meter: Meter,
-    pub(super) amount: u64,
-    pub(super) per: Period,
-    pub(super) scope: Scope,
-    pub(super) quantum: Option<Period>,
-    pub(super) part: Part,
-    window: Window,
-    phase: u64,
-}
+/// Pieces in which output that is produced is kept, for each length of a window.
+const PRODUCED_PIECES: u64 = 256;
 
-/// Which part of a limit a rule is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Part {
-    Whole,
-    Quantum,
-}
-
-impl Rule {
-    /// The rules that enforce `limit`, the whole before its quantum.
-    pub(super) fn of(limit: &Limit) -> impl Iterator<Item = Self> {
-        let name = match (limit.meter, limit.per >= Period::DAY) {
-            (Meter::Requests, false) => "requests",
-            (Meter::Requests, true) => "requests per day",
-            (Meter::Tokens, false) => "tokens",
-            (Meter::Tokens, true) => "tokens per day",
-        };
-        let whole = Self {
-            name: name.to_owned(),
-            meter: limit.meter,
-            amount: limit.amount.get(),
-            per: limit.per,
-            scope: limit.scope,
-            quantum: limit.quantum.map(|quantum| quantum.per),
-            part: Part::Whole,
-            window: limit.window,
-            phase: limit.phase.map_or(0, Period::as_nanos),
-        };
-        let quantum = limit.quantum.map(|quantum| Self {
-            name: format!("{name} quantum"),
-            amount: share(whole.amount, quantum.per, limit.per),
-            per: quantum.per,
-            quantum: None,
-            part: Part::Quantum,
-            window: if quantum.any {
-                Window::Sliding
-            } else {
-                Window::Fixed
-            },
-            ..whole.clone()
-        });
-        std::iter::once(whole).chain(quantum)
-    }
-
-    fn full(&self) -> u128 {
-        self.units(self.amount)
-    }
-
-    fn units(&self, amount: u64) -> u128 {
-        u128::from(amount) * u128::from(self.per.as_nanos())
-    }
-
-    fn window_start(&self, at: u64) -> u64 {
-        let per = self.per.as_nanos();
-        at.saturating_sub((at % per + per - self.phase % per) % per)
-    }
-}
-
-/// `amount × quantum / per`, rounded down, at least one.
-fn share(amount: u64, quantum: Period, per: Period) -> u64 {
-    let share = u128::from(amount) * u128::from(quantum.as_nanos()) / u128::from(per.as_nanos());
-    u64::try_from(share).unwrap_or(u64::MAX).max(1)
-}
+/// Arrivals that are kept apart at most. Beyond it the oldest are kept as one, from the later of their times, and are settled no
+/// more.
+const ARRIVALS_MAX: usize = 1 << 18;
 
 /// The arrivals that one window has seen, of one scope.
 #[derive(Clone, Debug, Default)]
@@ -95,11 +24,13 @@ pub(super) struct Count {
     before: Level,
 }
 
+/// A call that took something, or gave something back.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     at: u64,
-    amount: u64,
     call: u64,
+    taken: u64,
+    returned: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -112,7 +43,53 @@ impl Count {
     /// Takes `amount` at `at` for the call numbered `call`.
     pub(super) fn take(&mut self, rule: &Rule, at: u64, amount: u64, call: u64) {
         self.forget(rule, at);
-        self.arrivals.push_back(Arrival { at, amount, call });
+        self.push(rule, at, call, amount, 0);
+    }
+
+    /// Takes `amount` of output that the call produced since it was last asked. Pieces that are close are kept as one.
+    pub(super) fn produce(&mut self, rule: &Rule, at: u64, amount: u64, call: u64) {
+        self.forget(rule, at);
+        let near = rule.per.as_nanos() / PRODUCED_PIECES;
+        match self.arrivals.back_mut() {
+            Some(last)
+                if last.call == call
+                    && at - last.at < near
+                    && rule.start(at) == rule.start(last.at) =>
+            {
+                last.taken += amount;
+            }
+            _ => self.push(rule, at, call, amount, 0),
+        }
+    }
+
+    /// Changes what `call` took from `before` to `after`, now that it is known. A window that has ended meanwhile keeps
+    /// what it held: what is less is forfeited, what is more is taken from the window that is open now.
+    pub(super) fn settle(&mut self, rule: &Rule, at: u64, call: u64, before: u64, after: u64) {
+        self.forget(rule, at);
+        if matches!(rule.window, Window::Bucket | Window::Pacing) {
+            let (more, less) = (after.saturating_sub(before), before.saturating_sub(after));
+            return self.push(rule, at, call, more, less);
+        }
+        let mut less = before.saturating_sub(after);
+        let more = after.saturating_sub(before);
+        let from = rule.counts_from(at);
+        let counting = self
+            .arrivals
+            .iter_mut()
+            .filter(|arrival| arrival.call == call && arrival.at >= from);
+        let mut taken = false;
+        for arrival in counting {
+            let back = less.min(arrival.taken);
+            arrival.taken -= back;
+            less -= back;
+            if !taken {
+                arrival.taken += more;
+            }
+            taken = true;
+        }
+        if !taken && more > 0 {
+            self.push(rule, at, call, more, 0);
+        }
     }
 
     /// Gives back what `call` took, while it still counts.
@@ -128,26 +105,33 @@ impl Count {
         u64::try_from(used).unwrap_or(u64::MAX)
     }
 
-    /// Nanoseconds from `at` until `amount` fits, if nothing else arrives; zero: it fits now. An amount above the whole is
-    /// told the time until the window is empty.
+    /// Nanoseconds from `at` until `amount` fits, if nothing else arrives; zero: it fits now. An amount above a quantum's
+    /// share is told the time until the quantum is empty; one above a limit that is cut, the time until the cut ends.
     pub(super) fn wait(&self, rule: &Rule, at: u64, amount: u64) -> u64 {
+        let most = rule.amount_at(at);
+        if amount > most && rule.part == Part::Whole && rule.window != Window::Pacing {
+            return rule.until_change(at).unwrap_or(u64::MAX);
+        }
         let level = self.level(rule, at);
-        let wanted = rule.units(amount.min(rule.amount));
-        let excess = (level + wanted).saturating_sub(rule.full());
+        let wanted = match rule.window {
+            Window::Pacing => 1,
+            _ => rule.units(amount).min(rule.capacity(at)),
+        };
+        let excess = (level + wanted).saturating_sub(rule.capacity(at));
         if excess == 0 {
             return 0;
         }
         match rule.window {
-            Window::Bucket => {
-                u64::try_from(excess.div_ceil(u128::from(rule.amount))).unwrap_or(u64::MAX)
+            Window::Bucket | Window::Pacing => {
+                u64::try_from(excess.div_ceil(u128::from(most))).unwrap_or(u64::MAX)
             }
-            Window::Fixed => rule.window_start(at) + rule.per.as_nanos() - at,
+            Window::Fixed | Window::Day | Window::Month => rule.end(at) - at,
             Window::Sliding => {
                 let mut gone = 0;
                 for arrival in self.counting(rule, at) {
-                    gone += rule.units(arrival.amount);
+                    gone += rule.units(arrival.taken);
                     if gone >= excess {
-                        return arrival.at + rule.per.as_nanos() - at;
+                        return rule.end(arrival.at) - at;
                     }
                 }
                 0
@@ -163,21 +147,41 @@ impl Count {
             return 0;
         }
         match rule.window {
-            Window::Bucket => {
-                u64::try_from(rule.units(used) / u128::from(rule.amount)).unwrap_or(u64::MAX)
+            Window::Bucket | Window::Pacing => {
+                u64::try_from(rule.units(used) / u128::from(rule.amount_at(at))).unwrap_or(u64::MAX)
             }
-            Window::Fixed => rule.window_start(at) + rule.per.as_nanos() - at,
+            Window::Fixed | Window::Day | Window::Month => rule.end(at) - at,
             Window::Sliding => {
                 let newest = self.counting(rule, at).map(|arrival| arrival.at).max();
-                newest.map_or(0, |newest| newest + rule.per.as_nanos() - at)
+                newest.map_or(0, |newest| rule.end(newest) - at)
             }
         }
     }
 
+    fn push(&mut self, rule: &Rule, at: u64, call: u64, taken: u64, returned: u64) {
+        if self.arrivals.len() >= ARRIVALS_MAX
+            && let Some(oldest) = self.arrivals.pop_front()
+        {
+            match (rule.window, self.arrivals.front_mut()) {
+                (Window::Bucket | Window::Pacing, _) | (_, None) => {
+                    self.before = self.before.after(rule, oldest);
+                }
+                (_, Some(next)) => next.taken += oldest.taken,
+            }
+        }
+        self.arrivals.push_back(Arrival {
+            at,
+            call,
+            taken,
+            returned,
+        });
+    }
+
     /// Drops what cannot count any more at `at`.
     fn forget(&mut self, rule: &Rule, at: u64) {
+        let from = rule.counts_from(at);
         while let Some(oldest) = self.arrivals.front().copied() {
-            if at.saturating_sub(oldest.at) < rule.per.as_nanos() {
+            if oldest.at >= from {
                 break;
             }
             self.before = self.before.after(rule, oldest);
@@ -187,43 +191,39 @@ impl Count {
 
     fn level(&self, rule: &Rule, at: u64) -> u128 {
         match rule.window {
-            Window::Bucket => {
+            Window::Bucket | Window::Pacing => {
                 let mut level = self.before;
                 for arrival in &self.arrivals {
                     level = level.after(rule, *arrival);
                 }
                 level.drained(rule, at)
             }
-            Window::Fixed | Window::Sliding => self
+            Window::Fixed | Window::Sliding | Window::Day | Window::Month => self
                 .counting(rule, at)
-                .map(|arrival| rule.units(arrival.amount))
+                .map(|arrival| rule.units(arrival.taken))
                 .sum(),
         }
     }
 
-    /// The arrivals that are in the fixed or sliding window at `at`, oldest first.
-    fn counting<'a>(&'a self, rule: &'a Rule, at: u64) -> impl Iterator<Item = &'a Arrival> {
+    /// The arrivals that are in the window at `at`, oldest first.
+    fn counting(&self, rule: &Rule, at: u64) -> impl Iterator<Item = &Arrival> + use<'_> {
+        let from = rule.counts_from(at);
         self.arrivals
             .iter()
-            .filter(move |arrival| match rule.window {
-                Window::Fixed => arrival.at >= rule.window_start(at),
-                Window::Sliding | Window::Bucket => {
-                    at.saturating_sub(arrival.at) < rule.per.as_nanos()
-                }
-            })
+            .filter(move |arrival| arrival.at >= from)
     }
 }
 
 impl Level {
     fn drained(self, rule: &Rule, at: u64) -> u128 {
-        let gone = u128::from(rule.amount) * u128::from(at.saturating_sub(self.at));
-        self.units.saturating_sub(gone)
+        self.units.saturating_sub(rule.flow(self.at, at))
     }
 
     fn after(self, rule: &Rule, arrival: Arrival) -> Self {
+        let units = self.drained(rule, arrival.at) + rule.units(arrival.taken);
         Self {
             at: arrival.at,
-            units: self.drained(rule, arrival.at) + rule.units(arrival.amount),
+            units: units.saturating_sub(rule.units(arrival.returned)),
         }
     }
 }
@@ -232,25 +232,28 @@ impl Level {
 mod tests {
     use std::num::NonZeroU64;
 
-    use super::super::settings::Quantum;
+    use super::super::settings::{Limit, Meter, Quantum, Settings};
     use super::*;
+    use crate::Period;
 
     const S: u64 = 1_000_000_000;
 
     fn rule(amount: u64, seconds: u64, window: Window) -> Rule {
-        Rule::of(&limit(amount, seconds, window)).next().unwrap()
+        rules(&limit(amount, seconds, window)).remove(0)
     }
 
     fn limit(amount: u64, seconds: u64, window: Window) -> Limit {
-        Limit {
-            meter: Meter::Tokens,
-            amount: NonZeroU64::new(amount).unwrap(),
-            per: Period::from_seconds(seconds).unwrap(),
+        let amount = NonZeroU64::new(amount).unwrap();
+        Limit::new(
+            Meter::Tokens,
+            amount,
+            Period::from_seconds(seconds).unwrap(),
             window,
-            phase: None,
-            quantum: None,
-            scope: Scope::All,
-        }
+        )
+    }
+
+    fn rules(limit: &Limit) -> Vec<Rule> {
+        Rule::of(limit, &Settings::default()).collect()
     }
 
     #[test]
@@ -310,17 +313,17 @@ mod tests {
     #[test]
     fn a_fixed_window_begins_at_multiples_plus_phase() {
         let mut limit = limit(5, 60, Window::Fixed);
-        let aligned = Rule::of(&limit).next().unwrap();
+        let aligned = rules(&limit).remove(0);
         limit.phase = Period::from_seconds(7);
-        let shifted = Rule::of(&limit).next().unwrap();
+        let shifted = rules(&limit).remove(0);
         let mut count = Count::default();
         count.take(&aligned, 119 * S, 5, 1);
         assert_eq!(count.wait(&aligned, 119 * S, 1), S);
         assert_eq!(count.wait(&aligned, 120 * S, 5), 0);
         assert_eq!(count.wait(&shifted, 120 * S, 1), 7 * S);
         assert_eq!(count.wait(&shifted, 127 * S, 5), 0);
-        assert_eq!(aligned.window_start(3 * S), 0);
-        assert_eq!(shifted.window_start(7 * S), 7 * S);
+        assert_eq!(aligned.start(3 * S), 0);
+        assert_eq!(shifted.start(7 * S), 7 * S);
     }
 
     #[test]
@@ -330,7 +333,7 @@ mod tests {
             per: Period::from_seconds(1).unwrap(),
             any: true,
         });
-        let rules: Vec<Rule> = Rule::of(&limit).collect();
+        let rules = rules(&limit);
         assert_eq!(rules[1].amount, 5);
         assert_eq!(rules[1].name, "tokens quantum");
         let mut count = Count::default();
@@ -342,6 +345,20 @@ mod tests {
             "what never fits waits for an empty one"
         );
         assert_eq!(count.wait(&rules[1], 11 * S, 700), 0);
+    }
+
+    #[test]
+    fn a_crowd_of_arrivals_is_bounded_and_counts_in_full() {
+        let most = ARRIVALS_MAX as u64;
+        for window in [Window::Fixed, Window::Sliding, Window::Bucket] {
+            let rule = rule(2 * most, 86_400, window);
+            let mut count = Count::default();
+            for call in 1..=most + 5 {
+                count.take(&rule, call, 1, call);
+            }
+            assert_eq!(count.arrivals.len(), ARRIVALS_MAX);
+            assert_eq!(count.used(&rule, most + 5), most + 5, "{window:?}");
+        }
     }
 
     #[test]

@@ -1,176 +1,222 @@
-//! How a verdict looks on the wire: rate-limit headers, rejection bodies, Go durations.
+//! How a verdict looks on the wire: rate-limit headers, refusals, the ways of writing a time.
 //!
 //! Shapes only; the numbers come from the windows. Sources: the providers' rate-limit pages, and captured responses where
-//! those say nothing (a reset is the time until *full*; Azure's unit changed from milliseconds to seconds in 2026).
+//! those say nothing. One file for each family of providers; here is what they share and which is whose.
 
-use serde_json::{Value, json};
+mod anthropic;
+mod azure;
+mod bedrock;
+mod cerebras;
+mod cohere;
+mod errors;
+mod fireworks;
+mod google;
+mod groq;
+mod mistral;
+mod openai;
+mod openrouter;
+mod plain;
+mod raon;
+mod together;
+mod upstage;
 
-use super::settings::{Hints, Meter, Profile, ResetUnit, Settings};
+use serde_json::Value;
+
+use super::charge::Usage;
+use super::settings::{Hints, Meter, Profile, Settings, Window};
+use super::standing::Standing;
 use crate::Period;
+
+pub(crate) use errors::{ErrorWords, bedrock_exception, error_body};
 
 /// A response header.
 pub type Header = (&'static str, String);
 
-/// A limit as the headers show it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shown {
-    pub(super) meter: Meter,
-    pub(super) limit: u64,
-    pub(super) remaining: u64,
-    /// Nanoseconds until nothing is used.
-    pub(super) reset: u64,
-    pub(super) per: Period,
-    pub(super) quantum: Option<Period>,
+/// What an answer may show.
+#[derive(Clone, Debug)]
+pub(super) struct View<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) at: u64,
+    pub(super) model: &'a str,
+    /// Of the call, for ids.
+    pub(super) number: u64,
+    /// What the call took of limits on tokens, as far as that is known.
+    pub(super) query_cost: u64,
+    /// Known when the answer is sent in one piece.
+    pub(super) usage: Option<Usage>,
+    pub(super) standings: Vec<Standing>,
 }
 
-/// What a rejection says.
+/// Why a call is refused.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Refusal<'a> {
-    pub(super) model: &'a str,
+pub(super) enum Reason {
+    /// All slots are taken.
+    Slots { limit: u64 },
+    /// A limit has no room.
+    Room(Refusal),
+}
+
+/// What a refusal for want of room says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Refusal {
     pub(super) meter: Meter,
+    pub(super) window: Window,
     pub(super) per: Period,
     pub(super) limit: u64,
     pub(super) used: u64,
     pub(super) requested: u64,
     /// Nanoseconds after which the call would fit; `None`: never.
     pub(super) wait: Option<u64>,
+    /// Whether the limit is lower than it should be.
+    pub(super) cut: bool,
 }
 
-/// The headers that every counted answer carries.
-pub(super) fn state(settings: &Settings, model: &str, shown: &[Shown]) -> Vec<Header> {
-    let mut headers = Vec::with_capacity(3 * shown.len() + 4);
-    for limit in shown {
-        let names = match limit.meter {
-            Meter::Requests => [
-                "x-ratelimit-limit-requests",
-                "x-ratelimit-remaining-requests",
-                "x-ratelimit-reset-requests",
-                "x-ratelimit-renewalperiod-requests",
-            ],
-            Meter::Tokens => [
-                "x-ratelimit-limit-tokens",
-                "x-ratelimit-remaining-tokens",
-                "x-ratelimit-reset-tokens",
-                "x-ratelimit-renewalperiod-tokens",
-            ],
-        };
-        headers.push((names[0], limit.limit.to_string()));
-        headers.push((names[1], limit.remaining.to_string()));
-        headers.push((names[2], reset(settings, limit.reset)));
-        if settings.profile == Profile::Azure {
-            let renewal = limit.quantum.unwrap_or(limit.per);
-            headers.push((names[3], renewal.as_seconds().to_string()));
+/// A refusal in the provider's words.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Worded {
+    pub(super) status: u16,
+    pub(super) headers: Vec<Header>,
+    pub(super) body: Value,
+}
+
+/// The headers about limits that every counted answer carries.
+pub(super) fn state(view: &View<'_>) -> Vec<Header> {
+    match view.settings.profile {
+        Profile::OpenAi => openai::state(view),
+        Profile::Azure | Profile::AzurePtu => azure::state(view),
+        Profile::Raon => raon::state(view),
+        Profile::Anthropic => anthropic::state(view),
+        Profile::BedrockRuntime => bedrock::state(view),
+        Profile::Mistral => mistral::served(view),
+        Profile::Groq => groq::state(view),
+        Profile::Cerebras => cerebras::state(view),
+        Profile::Xai => plain::xai_state(view),
+        Profile::Together => together::state(view),
+        Profile::Fireworks => fireworks::state(view),
+        Profile::Cohere => cohere::state(view),
+        Profile::Upstage => upstage::state(view),
+        Profile::Gemini
+        | Profile::Vertex
+        | Profile::BedrockMantle
+        | Profile::DeepSeek
+        | Profile::OpenRouter
+        | Profile::Naver
+        | Profile::Vllm
+        | Profile::Tgi => Vec::new(),
+    }
+}
+
+/// The refusal.
+pub(super) fn refusal(view: &View<'_>, reason: &Reason) -> Worded {
+    match view.settings.profile {
+        Profile::OpenAi => openai::refusal(view, reason),
+        Profile::Azure | Profile::AzurePtu => azure::refusal(view, reason),
+        Profile::Raon => raon::refusal(view, reason),
+        Profile::Anthropic => anthropic::refusal(view, reason),
+        Profile::Gemini => google::gemini_refusal(view, reason),
+        Profile::Vertex => google::vertex_refusal(reason),
+        Profile::BedrockRuntime | Profile::BedrockMantle => bedrock::refusal(view, reason),
+        Profile::Mistral => mistral::refusal(view, reason),
+        Profile::Groq => groq::refusal(view, reason),
+        Profile::Cerebras => cerebras::refusal(view, reason),
+        Profile::Together => together::refusal(view, reason),
+        Profile::Fireworks => fireworks::refusal(view, reason),
+        Profile::Cohere => cohere::refusal(view, reason),
+        Profile::OpenRouter => openrouter::refusal(view, reason),
+        Profile::Upstage => upstage::refusal(view, reason),
+        Profile::Xai => plain::xai_refusal(view, reason),
+        Profile::DeepSeek => plain::deepseek_refusal(reason),
+        Profile::Naver => plain::naver_refusal(reason),
+        Profile::Vllm => plain::vllm_refusal(reason),
+        Profile::Tgi => plain::tgi_refusal(),
+    }
+}
+
+impl View<'_> {
+    fn of(&self, meter: Meter) -> impl Iterator<Item = &Standing> {
+        self.standings
+            .iter()
+            .filter(move |standing| standing.meter == meter)
+    }
+
+    /// The limit on `meter` that lets the least through in the long run, as a low tier shows its day instead of its minute.
+    fn tightest(&self, meter: Meter) -> Option<&Standing> {
+        self.of(meter).min_by(|one, other| {
+            let rate = u128::from(one.amount) * u128::from(other.per.as_nanos());
+            rate.cmp(&(u128::from(other.amount) * u128::from(one.per.as_nanos())))
+        })
+    }
+
+    /// The limit on `meter` with the shortest window, which is no calendar month.
+    fn shortest(&self, meter: Meter) -> Option<&Standing> {
+        self.of(meter)
+            .filter(|standing| standing.window != Window::Month)
+            .min_by_key(|standing| standing.per)
+    }
+
+    /// The limit on `meter` with the longest window, which is no calendar month.
+    fn longest(&self, meter: Meter) -> Option<&Standing> {
+        self.of(meter)
+            .filter(|standing| standing.window != Window::Month)
+            .max_by_key(|standing| standing.per)
+    }
+
+    fn month(&self, meter: Meter) -> Option<&Standing> {
+        self.of(meter)
+            .find(|standing| standing.window == Window::Month)
+    }
+
+    /// `retry-after` in whole seconds, rounded up, at least one, unless the settings leave it out.
+    fn retry_after(&self, wait: Option<u64>) -> Option<Header> {
+        let wait = wait.filter(|_| matches!(self.settings.hints, Hints::Both | Hints::Seconds))?;
+        Some(("retry-after", whole_seconds(wait).max(1).to_string()))
+    }
+
+    /// `retry-after-ms`, rounded up, unless the settings leave it out.
+    fn retry_after_ms(&self, wait: Option<u64>) -> Option<Header> {
+        let hints = self.settings.hints;
+        let wait = wait.filter(|_| matches!(hints, Hints::Both | Hints::Milliseconds))?;
+        Some(("retry-after-ms", wait.div_ceil(1_000_000).to_string()))
+    }
+
+    /// An id for this call.
+    fn id(&self) -> String {
+        format!("{:016x}", self.number)
+    }
+}
+
+impl Refusal {
+    /// Whether the limit holds for a day or longer.
+    fn is_daily(&self) -> bool {
+        self.per >= Period::DAY
+    }
+
+    /// `per minute`, or as it is.
+    fn unit(&self) -> &'static str {
+        match (self.window, self.per) {
+            (Window::Month, _) => "month",
+            (_, per) if per >= Period::DAY => "day",
+            (_, per) if per >= Period::HOUR => "hour",
+            (_, per) if per == Period::SECOND => "second",
+            _ => "minute",
         }
     }
-    if settings.profile == Profile::Azure && !shown.is_empty() {
-        headers.push(("x-ratelimit-key", model.to_owned()));
-        headers.push(("x-ratelimit-abusepenalty-active", "False".to_owned()));
-    }
-    headers
 }
 
-fn reset(settings: &Settings, nanos: u64) -> String {
-    match (settings.profile, settings.reset_unit) {
-        (Profile::OpenAi, _) => go_duration(nanos),
-        (Profile::Azure, ResetUnit::Seconds) => (nanos / 1_000_000_000).to_string(),
-        (Profile::Azure, ResetUnit::Milliseconds) => (nanos / 1_000_000).to_string(),
-    }
+/// Names of limit, remaining and reset.
+type Trio = [&'static str; 3];
+
+/// Writes a limit's trio, its reset as `reset` does.
+fn put(headers: &mut Vec<Header>, names: Trio, limit: &Standing, reset: impl Fn(u64) -> String) {
+    let [amount, remaining, until_full] = names;
+    headers.push((amount, limit.amount.to_string()));
+    headers.push((remaining, limit.remaining.to_string()));
+    headers.push((until_full, reset(limit.reset)));
 }
 
-/// The hints that a 429 carries, and for Azure the meter that refused. None for what never fits.
-pub(super) fn hints(settings: &Settings, meter: Option<Meter>, wait: Option<u64>) -> Vec<Header> {
-    let mut headers = Vec::with_capacity(3);
-    if let Some(wait) = wait {
-        if matches!(settings.hints, Hints::Both | Hints::Milliseconds) {
-            headers.push(("retry-after-ms", wait.div_ceil(1_000_000).to_string()));
-        }
-        if matches!(settings.hints, Hints::Both | Hints::Seconds) {
-            headers.push((
-                "retry-after",
-                wait.div_ceil(1_000_000_000).max(1).to_string(),
-            ));
-        }
-    }
-    if let (Profile::Azure, Some(meter)) = (settings.profile, meter) {
-        let name = match meter {
-            Meter::Requests => "Requests",
-            Meter::Tokens => "Tokens",
-        };
-        headers.push(("x-ratelimit-type", name.to_owned()));
-    }
-    headers
-}
-
-/// The body of a 429.
-pub(super) fn refusal(profile: Profile, refusal: &Refusal<'_>) -> Value {
-    match profile {
-        Profile::OpenAi => openai_refusal(refusal),
-        Profile::Azure => azure_refusal(refusal),
-    }
-}
-
-fn openai_refusal(refusal: &Refusal<'_>) -> Value {
-    let Refusal {
-        model,
-        limit,
-        used,
-        requested,
-        per,
-        ..
-    } = *refusal;
-    let day = per >= Period::DAY;
-    let (kind, unit) = match (refusal.meter, day) {
-        (Meter::Requests, false) => ("requests", "requests per min (RPM)"),
-        (Meter::Requests, true) => ("requests", "requests per day (RPD)"),
-        (Meter::Tokens, false) => ("tokens", "tokens per min (TPM)"),
-        (Meter::Tokens, true) => ("tokens", "tokens per day (TPD)"),
-    };
-    let message = match refusal.wait {
-        Some(wait) => format!(
-            "Rate limit reached for {model} in organization org-fake on {unit}: Limit {limit}, Used {used}, \
-             Requested {requested}. Please try again in {}.",
-            go_duration(wait)
-        ),
-        None => format!(
-            "Request too large for {model} in organization org-fake on {unit}: Limit {limit}, \
-             Requested {requested}. The input or output tokens must be reduced in order to run successfully."
-        ),
-    };
-    json!({"error": {
-        "message": message, "type": kind, "param": null, "code": "rate_limit_exceeded",
-    }})
-}
-
-/// Azure names a rate and whole seconds only. What can never fit it does not tell apart: it asks to come back after the
-/// renewal period.
-fn azure_refusal(refusal: &Refusal<'_>) -> Value {
-    let rate = match refusal.meter {
-        Meter::Requests => "call",
-        Meter::Tokens => "token",
-    };
-    let wait = refusal.wait.unwrap_or(refusal.per.as_nanos());
-    let seconds = wait.div_ceil(1_000_000_000).max(1);
-    let unit = if seconds == 1 { "second" } else { "seconds" };
-    json!({"error": {
-        "code": "429",
-        "message": format!(
-            "Requests to the ChatCompletions_Create Operation have exceeded {rate} rate limit of your current \
-             pricing tier. Please retry after {seconds} {unit}."
-        ),
-    }})
-}
-
-/// The body of a 429 for too many calls in flight.
-pub(super) fn too_many_in_flight(profile: Profile, limit: u64) -> Value {
-    let message = format!(
-        "Too many concurrent requests: Limit {limit}. Please try again when a running request ends."
-    );
-    match profile {
-        Profile::OpenAi => json!({"error": {
-            "message": message, "type": "requests", "param": null, "code": "rate_limit_exceeded",
-        }}),
-        Profile::Azure => json!({"error": {"code": "429", "message": message}}),
-    }
+/// Whole seconds, rounded up.
+fn whole_seconds(nanos: u64) -> u64 {
+    nanos.div_ceil(1_000_000_000)
 }
 
 /// As Go prints a duration, cut to whole milliseconds: `0s`, `84ms`, `1.146s`, `7m12s`, `83h10m39s`.

@@ -24,7 +24,7 @@ pub(super) async fn answer(shared: &Shared, request: http::Request<Incoming>) ->
     let (parts, body) = request.into_parts();
     let result = match (parts.uri.path(), &parts.method) {
         ("/_log", &Method::GET) => Ok(log(shared, parts.uri.query().unwrap_or_default())),
-        ("/_stats", &Method::GET) => Ok(stats(shared)),
+        ("/_stats", &Method::GET) => Ok(stats(shared, parts.uri.query().unwrap_or_default())),
         ("/_reset", &Method::POST) => {
             shared.lock().reset();
             Ok(json!({"reset": true}))
@@ -64,33 +64,45 @@ pub(super) fn json_response(status: StatusCode, body: Bytes) -> Response<Body> {
 }
 
 fn log(shared: &Shared, query: &str) -> Value {
-    let value = |wanted: &str| {
-        query
-            .split('&')
-            .filter_map(|pair| pair.split_once('='))
-            .find_map(|(name, value)| (name == wanted).then_some(value))
-    };
-    let number = |wanted: &str| value(wanted).and_then(|text| text.parse::<u64>().ok());
-    let bodies = if value("bodies") == Some("1") {
+    let bodies = if value(query, "bodies") == Some("1") {
         Bodies::Shown
     } else {
         Bodies::Hidden
     };
-    let limit = number("limit")
+    let limit = number(query, "limit")
         .and_then(|limit| usize::try_from(limit).ok())
         .unwrap_or(SHOWN_MAX);
-    let entries = shared
-        .lock()
-        .log
-        .select(number("after").unwrap_or(0), limit);
+    let after = number(query, "after").unwrap_or(0);
+    let entries = shared.lock().log.select(after, limit);
     entries.iter().map(|entry| entry.to_json(bodies)).collect()
 }
 
-fn stats(shared: &Shared) -> Value {
+fn stats(shared: &Shared, query: &str) -> Value {
     let state = shared.lock();
     let mut stats = state.log.stats(&state.settings.provider.limits());
     stats["faults_queued"] = json!(state.queue.len());
+    for (index, tally) in state.model.tallies().iter().enumerate() {
+        stats["limits"][index]["taken"] = json!(tally.calls);
+        stats["limits"][index]["taken_by_others"] = json!(tally.others);
+    }
+    if let (Some(from), Some(to)) = (number(query, "from"), number(query, "to")) {
+        for (index, flow) in state.model.theoretical(from, to).iter().enumerate() {
+            stats["limits"][index]["theoretical"] = json!(flow.amount);
+        }
+    }
     stats
+}
+
+/// A parameter of a query.
+fn value<'a>(query: &'a str, wanted: &str) -> Option<&'a str> {
+    query
+        .split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .find_map(|(name, value)| (name == wanted).then_some(value))
+}
+
+fn number(query: &str, wanted: &str) -> Option<u64> {
+    value(query, wanted).and_then(|text| text.parse().ok())
 }
 
 /// Merges an object into the settings (RFC 7396: `null` restores a default) and puts the result in force.

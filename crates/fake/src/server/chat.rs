@@ -15,12 +15,15 @@ use crate::Settings;
 use crate::answer::Completion;
 use crate::ask::Ask;
 use crate::fault::{Fault, Text};
-use crate::model::{Accepted, Call, Header, Profile, Rejected, Verdict};
+use crate::model::{
+    Accepted, Call, Charge, Delivery, Header, Profile, Rejected, Usage, Verdict, bedrock_exception,
+};
 
 use super::body::Body;
 use super::clock;
 use super::error::{Failure, usual_kind};
 use super::log::{self, Entry, headers_for_log};
+use super::name::name_headers;
 use super::play::{Play, wait_for_head};
 use super::socket::Line;
 use super::state::{Ended, Running, Shared};
@@ -94,8 +97,8 @@ async fn admissible(
         return Err(Failure::unauthorized(profile, key));
     }
     entry.body = read(parts, body, settings.memory.body_bytes_max).await?;
-    let ask =
-        Ask::read(&entry.body, deployment).map_err(|complaint| Failure::complaint(&complaint))?;
+    let ask = Ask::read(&entry.body, deployment)
+        .map_err(|complaint| Failure::complaint(profile, &complaint))?;
     entry.model.clone_from(&ask.model);
     entry.stream = ask.stream;
     if !settings.models.is_empty() && !settings.models.contains(&ask.model) {
@@ -135,18 +138,27 @@ async fn serve(
     let call = Call {
         model: &ask.model,
         key: &caller.key,
+        content_id: ask.content_id,
         prompt_bytes: ask.prompt.bytes,
         image_tokens: ask.prompt.image_tokens,
+        messages: ask.prompt.messages,
+        prompt_tokens: Some(ask.prompt_tokens()),
+        cached_tokens: ask.wishes.cached_tokens,
         output_max: ask.output_max,
         choices: ask.choices,
         best_of: ask.best_of,
+        delivery: if ask.stream {
+            Delivery::Streamed
+        } else {
+            Delivery::Whole
+        },
     };
     let (admitted, id) = {
         let mut state = shared.lock();
         entry.arrived = clock::unix_nanos();
         let admitted = match state.model.arrive(entry.arrived, &call) {
             Verdict::Accepted(accepted) => {
-                entry.tokens_charged = accepted.charge.tokens;
+                entry.charge = accepted.charge;
                 entry.verdict = log::Verdict::Accepted;
                 let number = state.log.push(entry);
                 let fault = state.fault(&ask);
@@ -154,7 +166,7 @@ async fn serve(
             }
             Verdict::Rejected(rejected) => {
                 entry.verdict = log::Verdict::Rejected(rejected.limit.clone());
-                entry.status = Some(429);
+                entry.status = Some(rejected.status);
                 entry.ended = Some(entry.arrived);
                 state.log.push(entry);
                 Err(rejected)
@@ -171,7 +183,12 @@ async fn serve(
             number,
             fault,
         )) => {
-            let running = Running::new(shared.clone(), ticket, number);
+            let input = Usage {
+                input: ask.prompt_tokens(),
+                cached: ask.wishes.cached_tokens,
+                output: 0,
+            };
+            let running = Running::new(shared.clone(), ticket, number, input);
             let (fault, status) = fault.unwrap_or_default();
             let pace = ask
                 .wishes
@@ -231,13 +248,16 @@ async fn perform(
             )
         }
         None => {
-            let (content_type, body) = if streamed {
+            let (content_type, limits, body) = if streamed {
                 (
                     "text/event-stream; charset=utf-8",
+                    limits,
                     play.stream(completion, ask.include_usage),
                 )
             } else {
-                ("application/json", play.whole(&completion))
+                // The whole answer is there before its head goes out, and so is its usage.
+                let settled = play.running.settle(completion.output_tokens());
+                ("application/json", settled, play.whole(&completion))
             };
             let mut response = Response::new(body);
             put_headers(response.headers_mut(), settings, content_type, id, limits);
@@ -250,14 +270,26 @@ async fn perform(
 
 fn reject(settings: &Settings, rejected: Rejected, id: &str) -> Response<Body> {
     let failure = Failure {
-        status: 429,
+        status: rejected.status,
         content_type: "application/json",
         body: rejected.body.to_string().into(),
     };
     respond(settings, failure, id, rejected.headers)
 }
 
-fn respond(settings: &Settings, failure: Failure, id: &str, limits: Vec<Header>) -> Response<Body> {
+fn respond(
+    settings: &Settings,
+    failure: Failure,
+    id: &str,
+    mut limits: Vec<Header>,
+) -> Response<Body> {
+    let profile = settings.provider.profile;
+    if matches!(profile, Profile::BedrockRuntime | Profile::BedrockMantle) {
+        limits.push((
+            "x-amzn-errortype",
+            bedrock_exception(failure.status).to_owned(),
+        ));
+    }
     let mut response = Response::new(Body::full(failure.body));
     *response.status_mut() = http::StatusCode::from_u16(failure.status)
         .expect("statuses are checked to lie from 200 to 599 where they are read");
@@ -279,19 +311,10 @@ fn put_headers(
     limits: Vec<Header>,
 ) {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    let ids: &[(&str, String)] = match settings.provider.profile {
-        Profile::OpenAi => &[
-            ("x-request-id", format!("req_{id}")),
-            ("openai-organization", "org-fake".to_owned()),
-            ("openai-version", "2020-10-01".to_owned()),
-        ],
-        Profile::Azure => &[
-            ("x-request-id", id.to_owned()),
-            ("apim-request-id", id.to_owned()),
-            ("x-ms-region", "Fake Central".to_owned()),
-        ],
-    };
-    for (name, value) in ids.iter().cloned().chain(limits) {
+    for (name, value) in name_headers(settings.provider.profile, id)
+        .into_iter()
+        .chain(limits)
+    {
         // A model's name may hold what no header can.
         if let Ok(value) = HeaderValue::try_from(value) {
             headers.insert(HeaderName::from_static(name), value);
@@ -336,7 +359,7 @@ fn entry(parts: &request::Parts, key: &str) -> Entry {
         model: String::new(),
         key: key.to_owned(),
         verdict: log::Verdict::Invalid,
-        tokens_charged: 0,
+        charge: Charge::default(),
         status: None,
         stream: false,
         output_tokens: 0,

@@ -5,11 +5,12 @@ use serde_json::{Value, json};
 
 use crate::ask::Complaint;
 use crate::fault::ErrorKind;
-use crate::model::Profile;
+use crate::model::{ErrorWords, Profile, error_body};
 
 use super::log::redacted;
 
 const JSON: &str = "application/json";
+const INVALID: &str = "invalid_request_error";
 
 /// A status, a content type and a body.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,55 +54,59 @@ impl Failure {
         }
     }
 
-    /// The request is wrong; both providers say so in the same shape.
-    pub(super) fn complaint(complaint: &Complaint) -> Self {
-        let Complaint {
-            message,
-            param,
-            code,
-        } = complaint;
-        let kind = "invalid_request_error";
-        let error = json!({"message": message, "type": kind, "param": param, "code": code});
-        Self::json(400, &json!({"error": error}))
+    /// The request is wrong.
+    pub(super) fn complaint(profile: Profile, complaint: &Complaint) -> Self {
+        // Both of OpenAI's kind say so in the same shape.
+        let profile = match profile {
+            Profile::Azure | Profile::AzurePtu => Profile::OpenAi,
+            _ => profile,
+        };
+        let status = match profile {
+            Profile::Mistral | Profile::Tgi => 422,
+            _ => 400,
+        };
+        let words = ErrorWords {
+            status,
+            message: &complaint.message,
+            r#type: INVALID,
+            code: complaint.code,
+            param: complaint.param,
+        };
+        Self::json(status, &error_body(profile, &words))
     }
 
     /// The key is not one of those that are accepted.
     pub(super) fn unauthorized(profile: Profile, key: &str) -> Self {
-        match profile {
-            Profile::OpenAi => {
-                let message = if key.is_empty() {
-                    "You didn't provide an API key. Send one as a bearer token in the Authorization header.".to_owned()
-                } else {
-                    format!("Incorrect API key provided: {}.", redacted(key))
-                };
-                Self::json(
-                    401,
-                    &openai(&message, "invalid_request_error", Some("invalid_api_key")),
-                )
+        let message = match profile {
+            Profile::Azure | Profile::AzurePtu => {
+                "Access denied due to invalid subscription key or wrong API endpoint.".to_owned()
             }
-            Profile::Azure => {
-                let message =
-                    "Access denied due to invalid subscription key or wrong API endpoint.";
-                Self::json(401, &json!({"error": {"code": "401", "message": message}}))
+            _ if key.is_empty() => {
+                "You didn't provide an API key. Send one as a bearer token in the Authorization header.".to_owned()
             }
-        }
+            _ => format!("Incorrect API key provided: {}.", redacted(key)),
+        };
+        let code = match profile {
+            Profile::Cerebras => "wrong_api_key",
+            _ => "invalid_api_key",
+        };
+        Self::json(
+            401,
+            &error_body(profile, &words(401, &message, INVALID, Some(code))),
+        )
     }
 
     /// There is no such model.
     pub(super) fn no_model(profile: Profile, model: &str) -> Self {
-        match profile {
-            Profile::OpenAi => {
-                let message =
-                    format!("The model `{model}` does not exist or you do not have access to it.");
-                let kind = "invalid_request_error";
-                Self::json(404, &openai(&message, kind, Some("model_not_found")))
-            }
-            Profile::Azure => {
-                let message = "The API deployment for this resource does not exist.";
-                let error = json!({"code": "DeploymentNotFound", "message": message});
-                Self::json(404, &json!({"error": error}))
-            }
+        if matches!(profile, Profile::Azure | Profile::AzurePtu) {
+            let message = "The API deployment for this resource does not exist.";
+            let error = json!({"code": "DeploymentNotFound", "message": message});
+            return Self::json(404, &json!({"error": error}));
         }
+        let message =
+            format!("The model `{model}` does not exist or you do not have access to it.");
+        let words = words(404, &message, INVALID, Some("model_not_found"));
+        Self::json(404, &error_body(profile, &words))
     }
 
     /// There is nothing at this path.
@@ -156,7 +161,7 @@ pub(super) fn usual_kind(status: u16) -> ErrorKind {
 
 /// The body of an error, also as an event within a stream.
 pub(super) fn error(profile: Profile, kind: ErrorKind, status: u16) -> Value {
-    let invalid = "invalid_request_error";
+    let invalid = INVALID;
     let (message, r#type, code) = match kind {
         ErrorKind::Server => (
             "The server had an error while processing your request.",
@@ -218,17 +223,26 @@ pub(super) fn error(profile: Profile, kind: ErrorKind, status: u16) -> Value {
             Some("invalid_value"),
         ),
     };
-    match (profile, kind) {
-        (Profile::OpenAi, ErrorKind::Context) => json!({"error": {
-            "message": message, "type": r#type, "param": "messages", "code": code,
-        }}),
-        (Profile::OpenAi, _) => openai(message, r#type, code),
-        (Profile::Azure, ErrorKind::Filter) => json!({"error": {
-            "message": message, "type": null, "param": "prompt", "code": "content_filter", "status": status,
-            "innererror": {"code": "ResponsibleAIPolicyViolation"},
-        }}),
-        (Profile::Azure, ErrorKind::Context) => openai(message, r#type, code),
-        (Profile::Azure, _) => json!({"error": {"code": status.to_string(), "message": message}}),
+    let param = (kind == ErrorKind::Context && profile != Profile::Azure).then_some("messages");
+    let words = ErrorWords {
+        param,
+        ..words(status, message, r#type, code)
+    };
+    error_body(profile, &words)
+}
+
+fn words<'a>(
+    status: u16,
+    message: &'a str,
+    r#type: &'a str,
+    code: Option<&'a str>,
+) -> ErrorWords<'a> {
+    ErrorWords {
+        status,
+        message,
+        r#type,
+        code,
+        param: None,
     }
 }
 

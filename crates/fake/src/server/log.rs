@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use crate::Period;
-use crate::model::{Limit, Meter, Scope, peak_aligned, peak_in_any};
+use crate::model::{Charge, Limit, Scope, peak_aligned, peak_in_any};
 use crate::settings::Memory;
 
 /// Headers whose values are shown only by their last four characters.
@@ -33,7 +33,7 @@ pub(super) struct Entry {
     pub(super) model: String,
     pub(super) key: String,
     pub(super) verdict: Verdict,
-    pub(super) tokens_charged: u64,
+    pub(super) charge: Charge,
     pub(super) status: Option<u16>,
     pub(super) stream: bool,
     pub(super) output_tokens: u64,
@@ -107,7 +107,7 @@ impl Log {
         match &entry.verdict {
             Verdict::Accepted => {
                 self.counters.accepted += 1;
-                self.counters.tokens_charged += entry.tokens_charged;
+                self.counters.tokens_charged += entry.charge.tokens;
                 self.counters.in_flight += 1;
                 let in_flight = self.counters.in_flight;
                 self.counters.in_flight_peak = self.counters.in_flight_peak.max(in_flight);
@@ -181,10 +181,7 @@ impl Log {
                     Scope::Model => entry.model.as_str(),
                     Scope::Key => entry.key.as_str(),
                 };
-                let amount = match limit.meter {
-                    Meter::Requests => 1,
-                    Meter::Tokens => entry.tokens_charged,
-                };
+                let amount = entry.charge.of(limit.meter);
                 scopes
                     .entry(scope)
                     .or_default()
@@ -264,7 +261,7 @@ impl Entry {
             "model": self.model,
             "verdict": verdict,
             "limit": limit,
-            "tokens_charged": self.tokens_charged,
+            "tokens_charged": self.charge.tokens,
             "status": self.status,
             "stream": self.stream,
             "output_tokens": self.output_tokens,
@@ -332,7 +329,11 @@ mod tests {
             model: "m".to_owned(),
             key: String::new(),
             verdict: Verdict::Accepted,
-            tokens_charged: 10,
+            charge: Charge {
+                requests: 1,
+                tokens: 10,
+                ..Charge::default()
+            },
             status: None,
             stream: false,
             output_tokens: 0,

@@ -104,7 +104,7 @@ impl Play {
                 tokens = tokens.saturating_add(1);
                 sleep_until(begun + play.pace.saturating_mul(tokens)).await;
             }
-            play.running.sent(event.tokens());
+            play.running.produced(event.tokens());
             let last = !done && sent + 1 == events.len();
             let place = if last { Place::Last } else { Place::Within };
             let data = completion.event(*event, usage, play.running.output_tokens());

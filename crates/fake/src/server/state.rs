@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::ask::Ask;
 use crate::fault::{Fault, Queue};
-use crate::model::{Model, Outcome, Ticket};
+use crate::model::{Header, Model, Outcome, Ticket, Usage};
 use crate::random::Random;
 use crate::settings::Settings;
 
@@ -154,7 +154,10 @@ pub(super) struct Running {
     ticket: Option<Ticket>,
     number: u64,
     status: Option<u16>,
-    output_tokens: u64,
+    /// Of output what went out by now.
+    usage: Usage,
+    /// Of an answer in one piece, once it is complete.
+    settled: Option<Usage>,
 }
 
 /// How a call ended.
@@ -166,13 +169,15 @@ pub(super) enum Ended {
 }
 
 impl Running {
-    pub(super) fn new(shared: Shared, ticket: Ticket, number: u64) -> Self {
+    /// `usage` is what the prompt used; nothing was put out yet.
+    pub(super) fn new(shared: Shared, ticket: Ticket, number: u64, usage: Usage) -> Self {
         Self {
             shared,
             ticket: Some(ticket),
             number,
             status: None,
-            output_tokens: 0,
+            usage,
+            settled: None,
         }
     }
 
@@ -181,14 +186,37 @@ impl Running {
         self.status = Some(status);
     }
 
+    /// An answer in one piece is complete, with so many tokens of output. Gives the headers that show it settled.
+    pub(super) fn settle(&mut self, output: u64) -> Vec<Header> {
+        let Some(ticket) = &self.ticket else {
+            return Vec::new();
+        };
+        let usage = Usage {
+            output,
+            ..self.usage
+        };
+        self.settled = Some(usage);
+        let mut state = self.shared.lock();
+        state.model.settle(clock::unix_nanos(), ticket, usage)
+    }
+
+    /// So many more tokens of output go out in a stream.
+    pub(super) fn produced(&mut self, tokens: u64) {
+        self.sent(tokens);
+        if let Some(ticket) = self.ticket.as_ref().filter(|_| tokens > 0) {
+            let mut state = self.shared.lock();
+            state.model.produced(clock::unix_nanos(), ticket, tokens);
+        }
+    }
+
     /// So many tokens of output went out.
     pub(super) fn sent(&mut self, tokens: u64) {
-        self.output_tokens += tokens;
+        self.usage.output += tokens;
     }
 
     /// The tokens that went out.
     pub(super) fn output_tokens(&self) -> u64 {
-        self.output_tokens
+        self.usage.output
     }
 
     /// Ends the call.
@@ -201,17 +229,22 @@ impl Running {
             return;
         };
         let outcome = match ended {
-            Ended::Served | Ended::Aborted => Outcome::Served,
+            Ended::Served => Outcome::Served(self.usage),
+            // What was complete before its client left is used all the same.
+            Ended::Aborted => self
+                .settled
+                .map_or(Outcome::Cut(self.usage), Outcome::Served),
             Ended::Failed => Outcome::Failed,
         };
+        let at = clock::unix_nanos();
         let mut state = self.shared.lock();
-        state.model.finish(ticket, outcome);
+        state.model.finish(at, ticket, outcome);
         state.log.end(
             self.number,
             End {
-                at: clock::unix_nanos(),
+                at,
                 status: self.status,
-                output_tokens: self.output_tokens,
+                output_tokens: self.usage.output,
                 failed: ended == Ended::Failed,
                 aborted: ended == Ended::Aborted,
             },

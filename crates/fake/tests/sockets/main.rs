@@ -11,4 +11,5 @@
 
 mod answers;
 mod faults;
+mod providers;
 mod support;

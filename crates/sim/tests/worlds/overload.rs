@@ -105,7 +105,7 @@ fn share_served(scenario: &Scenario) -> u64 {
     // A bucket gives what it held at first and then refills; a quantum keeps it from doing so.
     let begins_with = match (limit.window, limit.quantum) {
         (Window::Bucket, None) => AMOUNT,
-        (Window::Bucket, Some(_)) | (Window::Fixed | Window::Sliding, _) => 0,
+        _ => 0,
     };
     check::tokens_charged(&run) * 10_000 / (begins_with + MINUTES * AMOUNT)
 }

@@ -1,0 +1,40 @@
+//! How an answer is named: the header in which each provider puts an id, and who it says it is.
+
+use crate::model::{Header, Profile};
+
+/// The headers that name the answer `id`.
+pub(super) fn name_headers(profile: Profile, id: &str) -> Vec<Header> {
+    match profile {
+        Profile::OpenAi => vec![
+            ("x-request-id", format!("req_{id}")),
+            ("openai-organization", "org-fake".to_owned()),
+            ("openai-version", "2020-10-01".to_owned()),
+        ],
+        Profile::Azure | Profile::AzurePtu => vec![
+            ("x-request-id", id.to_owned()),
+            ("apim-request-id", id.to_owned()),
+            ("x-ms-region", "Fake Central".to_owned()),
+        ],
+        Profile::Anthropic => vec![
+            ("request-id", format!("req_{id}")),
+            ("anthropic-organization-id", "org-fake".to_owned()),
+        ],
+        Profile::BedrockRuntime | Profile::BedrockMantle => {
+            vec![("x-amzn-requestid", id.to_owned())]
+        }
+        Profile::Mistral => vec![("x-kong-request-id", id.to_owned())],
+        Profile::Cerebras => vec![("cerebras-request-id", id.to_owned())],
+        Profile::DeepSeek => vec![("x-ds-trace-id", id.to_owned())],
+        Profile::Cohere => vec![("x-debug-trace-id", id.to_owned())],
+        Profile::Groq
+        | Profile::Raon
+        | Profile::Together
+        | Profile::Fireworks
+        | Profile::OpenRouter
+        | Profile::Upstage
+        | Profile::Xai => vec![("x-request-id", id.to_owned())],
+        Profile::Gemini | Profile::Vertex | Profile::Naver | Profile::Vllm | Profile::Tgi => {
+            Vec::new()
+        }
+    }
+}
