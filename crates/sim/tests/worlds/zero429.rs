@@ -3,7 +3,7 @@
 //! The gateway's side is the catalog's row alone, read as it is by default: its windows, its charge, its settlement, a
 //! window that may already be used up. The provider's side is the fake's profile, with fixed windows that begin when nobody
 //! knows. Nothing of what the provider says is fed back, so that a row stands for itself. The first two minutes are not
-//! counted. `UPDATE_EXPECTED=1` rewrites the table in `docs/results`.
+//! counted. `UPDATE_EXPECTED=1` rewrites the table in `docs/results`; `ZERO429_SEED` draws other calls.
 
 mod expected;
 mod table;
@@ -38,6 +38,16 @@ const TRANSIT: Transit = Transit {
     min_ms: 0,
     max_ms: 80,
 };
+
+/// Determines everything that is drawn, unless `ZERO429_SEED` is set.
+const SEED: u64 = 429;
+
+fn seed() -> u64 {
+    let Ok(seed) = std::env::var("ZERO429_SEED") else {
+        return SEED;
+    };
+    seed.parse().expect("ZERO429_SEED is a number")
+}
 
 /// What calls look like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,7 +92,10 @@ fn three_times_the_limits_make_no_429() {
         let outcomes = [small, large].map(|thread| thread.join().expect("a load is played"));
         outcomes.concat()
     });
-    table::check(&outcomes);
+    // The table is that of the usual seed; the bounds hold for any.
+    if seed() == SEED {
+        table::check(&outcomes);
+    }
     let played = outcomes
         .iter()
         .map(|outcome| (outcome.provider, outcome.load));
@@ -91,8 +104,9 @@ fn three_times_the_limits_make_no_429() {
         .map(|expected| (expected.provider, expected.load));
     assert_eq!(played.collect::<Vec<_>>(), wanted.collect::<Vec<_>>());
     for (outcome, expected) in outcomes.iter().zip(EXPECTED) {
-        assert!(outcome.rejections <= expected.rejections_max, "{outcome:?}");
-        assert!(expected.share.contains(&outcome.share), "{outcome:?}");
+        let case = || format!("ZERO429_SEED={}: {outcome:?}", seed());
+        assert!(outcome.rejections <= expected.rejections_max, "{}", case());
+        assert!(expected.share.contains(&outcome.share), "{}", case());
     }
 }
 
@@ -236,7 +250,7 @@ impl Row {
                 self.load
                     .arrivals(MINUTES * per_minute, 60_000_000 / per_minute),
             ],
-            seed: 429,
+            seed: seed(),
             ..scenario
         }
     }
