@@ -1,18 +1,38 @@
-//! What the gateway expects a call to be charged.
+//! What the gateway expects a call to be charged, and what it takes it to have used.
 
-use sluicegate_catalog::{ChargeRule, RequestSize};
+use sluicegate_catalog::{ChargeRule, RequestSize, UsageTokens};
 use sluicegate_core::Amounts;
 
 use crate::workload::Turn;
 
 /// The charge of a catalog rule, as the gateway takes it.
 pub fn by_rule(rule: &ChargeRule) -> impl Fn(&Turn) -> Amounts + use<'_> {
-    |turn| {
+    // No rule that a scenario plays says anything of one model alone.
+    of_model(rule, "")
+}
+
+/// The charge of a catalog rule for a call to `model`.
+pub fn of_model<'a>(rule: &'a ChargeRule, model: &'a str) -> impl Fn(&Turn) -> Amounts + use<'a> {
+    move |turn| {
         let size = RequestSize {
             output_cap: Some(turn.output_max),
             ..RequestSize::of_text(turn.prompt_tokens.saturating_mul(4), turn.prompt_tokens)
         };
-        // No rule that a scenario plays says anything of one model alone.
-        rule.charge(&size, "")
+        rule.charge(&size, model)
+    }
+}
+
+/// What a catalog rule makes of the usage of a call to `model`.
+pub fn settled_for<'a>(
+    rule: &'a ChargeRule,
+    model: &'a str,
+) -> impl Fn(&Turn) -> Amounts + use<'a> {
+    move |turn| {
+        let usage = UsageTokens {
+            input: turn.prompt_tokens,
+            output: turn.answer_tokens,
+            ..UsageTokens::default()
+        };
+        rule.settle(&usage, model)
     }
 }

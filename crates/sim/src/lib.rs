@@ -48,7 +48,7 @@ pub mod oracle;
 pub mod random;
 pub mod workload;
 
-pub use run::{Call, Run, Stall};
+pub use run::{Call, Run, Served, Stall};
 pub use scenario::{ClockJump, Scenario, ScenarioError};
 pub use trace::{CallName, Line, Trace, TraceEvent};
 pub use upstream::{Answering, Transit};

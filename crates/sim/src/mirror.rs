@@ -1,15 +1,41 @@
-//! The gateway's limits for a provider whose settings are known: what a configuration would say.
+//! The gateway's side of a world: its limits, what it expects calls to be charged, what it takes them
+//! to have used.
 //!
-//! Only the words are translated here, no amount is computed: how the core counts and how the
+//! For a provider whose settings are known, [`limits`] says what a configuration would say. Only the words are translated here, no amount is computed: how the core counts and how the
 //! provider's model counts stay two separate things.
 
 use std::time::Duration;
 
 use sluicegate_core::{
-    Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
+    Amounts, Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
 };
 use sluicegate_fake::Period;
 use sluicegate_fake::model::{self, FailedCount, Settings};
+
+use crate::workload::Turn;
+
+/// How a gateway sees the provider.
+#[expect(
+    missing_debug_implementations,
+    reason = "two functions have nothing to show"
+)]
+pub struct Mirror<'a> {
+    /// Its limits for the provider's.
+    pub limits: Vec<Limit>,
+    /// What it expects a call to be charged.
+    pub demand: &'a dyn Fn(&Turn) -> Amounts,
+    /// What it takes an answered call to have used in the end.
+    pub counted: &'a dyn Fn(&Turn) -> Amounts,
+}
+
+/// A prompt and an answer, one token as much as the other, none of it cached.
+pub fn plain_usage(turn: &Turn) -> Amounts {
+    let tokens = turn.prompt_tokens.saturating_add(turn.answer_tokens);
+    Amounts::one_request()
+        .with(Meter::Tokens, tokens)
+        .with(Meter::InputTokens, turn.prompt_tokens)
+        .with(Meter::OutputTokens, turn.answer_tokens)
+}
 
 /// A core limit for each limit of `settings`, used to the full and believed to be unused.
 ///

@@ -1,5 +1,7 @@
 //! What came of a world: every call as it went, and the trace.
 
+use std::time::Duration;
+
 use sluicegate_core::{Amounts, Refusal, Timestamp};
 
 use crate::trace::Trace;
@@ -42,8 +44,34 @@ pub struct Run {
     pub calls: Vec<Call>,
     /// Calls that the jobs would have made if every call had been answered.
     pub calls_wanted: usize,
+    /// What the provider's limits gave while it was measured, in their order. Empty where the world
+    /// ended before that.
+    pub served: Vec<Served>,
+    /// The time by which the served part was measured.
+    pub measured: Duration,
     /// Everything that happened, in order.
     pub trace: Trace,
+}
+
+/// What a limit of the provider gave, by the provider's own counting.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Served {
+    /// Its name.
+    pub limit: String,
+    /// What it could have given to callers who always want more, less what others took.
+    pub possible: u64,
+    /// What calls took, each in the end as it was settled.
+    pub taken: u64,
+}
+
+impl Served {
+    /// The share of what was possible, in hundredths of a percent, rounded down. More than the whole
+    /// where what was taken at the beginning was settled down later, or a bucket was full; nothing
+    /// where nothing was possible.
+    pub fn share(&self) -> u64 {
+        let share = u128::from(self.taken) * 10_000 / u128::from(self.possible.max(1));
+        u64::try_from(share).unwrap_or(u64::MAX)
+    }
 }
 
 /// Why a world did not end well.

@@ -27,6 +27,10 @@ pub struct Scenario {
     /// When it ends, in milliseconds after it began; where none is named, when nothing is left to
     /// happen.
     pub end_ms: Option<u64>,
+    /// From when on it is measured what the provider gave, in milliseconds after it began.
+    pub measure_from_ms: u64,
+    /// The model that every call asks for; none has a name of its own where it is empty.
+    pub model: String,
     /// The way to the provider. The gateway knows the longest time of it.
     pub transit: Transit,
     /// How long answers take.

@@ -8,9 +8,11 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use sluicegate_fake::model::{Call, Model, Outcome, Settings, Ticket, Usage, Verdict};
+use sluicegate_fake::model::{Call, Model, Outcome, Tally, Ticket, Usage, Verdict};
 
 use crate::random::{Purpose, Random};
+use crate::run::Served;
+use crate::scenario::Scenario;
 use crate::workload::Turn;
 
 /// How long a call is on its way to the provider. Even between the two; calls may overtake.
@@ -50,10 +52,13 @@ impl Default for Answering {
 #[derive(Clone, Debug)]
 pub(crate) struct Upstream {
     model: Model,
+    model_name: String,
     transit: Transit,
     answering: Answering,
     transits: Random,
     answers: Random,
+    /// When measuring began, and what had been taken of each limit until then.
+    before: Option<(u64, Vec<Tally>)>,
 }
 
 /// What a call met on arrival.
@@ -73,18 +78,15 @@ pub(crate) enum Arrival {
 }
 
 impl Upstream {
-    pub(crate) fn new(
-        settings: Settings,
-        transit: Transit,
-        answering: Answering,
-        seed: u64,
-    ) -> Self {
+    pub(crate) fn new(scenario: &Scenario) -> Self {
         Self {
-            model: Model::new(settings),
-            transit,
-            answering,
-            transits: Random::new(seed, Purpose::Transit),
-            answers: Random::new(seed, Purpose::Answer),
+            model: Model::new(scenario.provider.clone()),
+            model_name: scenario.model.clone(),
+            transit: scenario.transit,
+            answering: scenario.answering,
+            transits: Random::new(scenario.seed, Purpose::Transit),
+            answers: Random::new(scenario.seed, Purpose::Answer),
+            before: None,
         }
     }
 
@@ -99,7 +101,7 @@ impl Upstream {
     /// of time.
     pub(crate) fn arrive(&mut self, unix_nanos: u64, turn: &Turn) -> Arrival {
         let call = Call {
-            model: "model",
+            model: &self.model_name,
             key: "key",
             prompt_bytes: turn.prompt_tokens.saturating_mul(4),
             output_max: Some(turn.output_max),
@@ -127,6 +129,27 @@ impl Upstream {
         };
         self.model
             .finish(unix_nanos, ticket, Outcome::Served(usage));
+    }
+
+    /// What is taken from `unix_nanos` of the provider's clock on is measured.
+    pub(crate) fn measure_from(&mut self, unix_nanos: u64) {
+        self.before = Some((unix_nanos, self.model.tallies()));
+    }
+
+    /// What each limit gave since measuring began, and for how many nanoseconds that was.
+    pub(crate) fn served(&self, unix_nanos: u64) -> (Vec<Served>, u64) {
+        let Some((from, before)) = &self.before else {
+            return (Vec::new(), 0);
+        };
+        let flows = self.model.theoretical(*from, unix_nanos);
+        let now = self.model.tallies();
+        let served = flows.into_iter().zip(before.iter().zip(now));
+        let served = served.map(|(flow, (before, now))| Served {
+            limit: flow.name,
+            possible: flow.amount.saturating_sub(now.others - before.others),
+            taken: now.calls.saturating_sub(before.calls),
+        });
+        (served.collect(), unix_nanos.saturating_sub(*from))
     }
 
     fn draw_answer(&mut self, turn: &Turn) -> Duration {

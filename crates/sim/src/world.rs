@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Core, Decision, Event, LimitId, Meter, Outcome, Policy, PolicyError, Refusal,
+    Amounts, Core, Decision, Event, Limit, LimitId, Meter, Outcome, Policy, PolicyError, Refusal,
     ReservationId, Submission, Target, TargetId, TicketId, Timestamp, WallTime,
 };
 use sluicegate_fake::model::Ticket;
 
 use crate::clock::Clock;
-use crate::mirror;
+use crate::mirror::{self, Mirror};
 use crate::queue::Queue;
 use crate::run::{Call, Run, Stall};
 use crate::scenario::Scenario;
@@ -44,6 +44,8 @@ pub struct World {
     resends_max: u32,
     jobs: Vec<Job>,
     demands: Vec<Vec<Amounts>>,
+    /// By job and turn, as the demands.
+    usages: Vec<Vec<Amounts>>,
     calls: Vec<Call>,
     waiting: BTreeMap<TicketId, usize>,
     trace: Trace,
@@ -67,6 +69,7 @@ enum Happening {
     ClockJumps {
         nanos: i64,
     },
+    MeasuringBegins,
 }
 
 impl World {
@@ -81,14 +84,33 @@ impl World {
         scenario: &Scenario,
         demand: impl Fn(&Turn) -> Amounts,
     ) -> Result<Self, PolicyError> {
+        let spread = Duration::from_millis(scenario.transit.max_ms);
+        let mirror = Mirror {
+            limits: mirror::limits(&scenario.provider, spread),
+            demand: &demand,
+            counted: &mirror::plain_usage,
+        };
+        Self::mirrored(scenario, mirror)
+    }
+
+    /// The world of `scenario`, in which the gateway sees the provider as `mirror` has it.
+    ///
+    /// # Errors
+    ///
+    /// Where the core cannot hold to a limit of the mirror, or two of them have one name.
+    pub fn mirrored(scenario: &Scenario, mirror: Mirror<'_>) -> Result<Self, PolicyError> {
         let begin_nanos =
             DAY_EDGE_UNIX_SECONDS * 1_000_000_000 + scenario.begin_ms.saturating_mul(1_000_000);
         let clock = Clock::new(WallTime::from_unix_nanos(begin_nanos));
         let jobs = scenario.workload();
-        let demands = jobs
-            .iter()
-            .map(|job| job.turns.iter().map(&demand).collect());
+        let of_turns = |amounts: &dyn Fn(&Turn) -> Amounts| -> Vec<Vec<Amounts>> {
+            let of_job = |job: &Job| job.turns.iter().map(amounts).collect();
+            jobs.iter().map(of_job).collect()
+        };
+        let (demands, usages) = (of_turns(mirror.demand), of_turns(mirror.counted));
         let mut queue = Queue::new();
+        let measure_from = after(Timestamp::ZERO, scenario.measure_from_ms);
+        queue.put(measure_from, Happening::MeasuringBegins);
         for jump in &scenario.clock_jumps {
             let nanos = jump.by_ms.saturating_mul(1_000_000);
             queue.put(
@@ -105,18 +127,14 @@ impl World {
             queue.put(Timestamp::ZERO.saturating_add(begins), first);
         }
         Ok(Self {
-            core: Core::new(policy(scenario)?, clock.now()),
-            upstream: Upstream::new(
-                scenario.provider.clone(),
-                scenario.transit,
-                scenario.answering,
-                scenario.seed,
-            ),
+            core: Core::new(policy(mirror.limits)?, clock.now()),
+            upstream: Upstream::new(scenario),
             clock,
             queue,
             end: scenario.end_ms.map(|end_ms| after(Timestamp::ZERO, end_ms)),
             resends_max: scenario.resends_max,
-            demands: demands.collect(),
+            demands,
+            usages,
             jobs,
             calls: Vec::new(),
             waiting: BTreeMap::new(),
@@ -141,7 +159,8 @@ impl World {
             let Some(at) = wake.into_iter().chain(happens).min() else {
                 break;
             };
-            if self.end.is_some_and(|end| at >= end) {
+            if let Some(end) = self.end.filter(|end| at >= *end) {
+                self.clock.pass_until(end);
                 return Ok(self.ended());
             }
             let moved = at > self.clock.now().mono;
@@ -167,7 +186,10 @@ impl World {
     }
 
     fn ended(self) -> Run {
+        let (served, measured_nanos) = self.upstream.served(self.clock.true_unix_nanos());
         Run {
+            served,
+            measured: Duration::from_nanos(measured_nanos),
             calls: self.calls,
             calls_wanted: self.jobs.iter().map(|job| job.turns.len()).sum(),
             trace: self.trace,
@@ -194,6 +216,7 @@ impl World {
                 let at = self.clock.now().mono;
                 self.trace.note(at, None, TraceEvent::ClockJumps { nanos });
             }
+            Happening::MeasuringBegins => self.upstream.measure_from(self.clock.true_unix_nanos()),
         }
         self.fetch_events();
     }
@@ -325,7 +348,8 @@ impl World {
         let unix_nanos = self.clock.true_unix_nanos();
         self.upstream
             .finish(unix_nanos, &self.jobs[job].turns[turn], ticket);
-        self.core.settle(reservation, self.usage(job, turn), now);
+        let used = self.usages[job][turn];
+        self.core.settle(reservation, Outcome::Used(used), now);
         self.calls[call].answered = Some(now.mono);
         self.note(call, TraceEvent::Answered);
         if turn + 1 < self.jobs[job].turns.len() {
@@ -338,18 +362,6 @@ impl World {
         }
     }
 
-    fn usage(&self, job: usize, turn: usize) -> Outcome {
-        let turn = self.jobs[job].turns[turn];
-        let used = Amounts::one_request()
-            .with(
-                Meter::Tokens,
-                turn.prompt_tokens.saturating_add(turn.answer_tokens),
-            )
-            .with(Meter::InputTokens, turn.prompt_tokens)
-            .with(Meter::OutputTokens, turn.answer_tokens);
-        Outcome::Used(used)
-    }
-
     fn note(&mut self, call: usize, event: TraceEvent) {
         let Call {
             index, job, turn, ..
@@ -359,9 +371,7 @@ impl World {
     }
 }
 
-fn policy(scenario: &Scenario) -> Result<Policy, PolicyError> {
-    let spread = Duration::from_millis(scenario.transit.max_ms);
-    let limits = mirror::limits(&scenario.provider, spread);
+fn policy(limits: Vec<Limit>) -> Result<Policy, PolicyError> {
     let target = Target {
         name: "provider".into(),
         limits: (0..limits.len()).map(LimitId::new).collect(),

@@ -7,6 +7,7 @@ mod earliest;
 mod jobs;
 mod overload;
 mod traces;
+mod zero429;
 
 use sluicegate_core::Amounts;
 use sluicegate_sim::workload::Turn;
