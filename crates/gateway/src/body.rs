@@ -361,3 +361,18 @@ impl std::fmt::Debug for Streamed {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_ends_with_a_blank_line_in_any_notation() {
+        for bytes in ["data: 1\n\n", "data: 1\r\n\r\n", "data: 1\r\r"] {
+            assert!(ends_an_event(bytes.as_bytes()), "{bytes:?}");
+        }
+        for bytes in ["data: 1", "data: 1\n", "data: 1\r\n", ""] {
+            assert!(!ends_an_event(bytes.as_bytes()), "{bytes:?}");
+        }
+    }
+}

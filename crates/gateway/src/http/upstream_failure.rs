@@ -166,3 +166,64 @@ fn said_by(name: &str, status: Option<StatusCode>, error: &UpstreamError) -> Str
     };
     format!("{name} failed{status}{code}: {message}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(class: ErrorClass, status: StatusCode) -> Described {
+        let error = UpstreamError {
+            class,
+            code: "some_code".to_owned(),
+            kind: String::new(),
+            message: "key sk-12…89 is no good".to_owned(),
+        };
+        let kind = UpstreamFailureKind::Error {
+            status: Some(status),
+            error,
+            hint: None,
+        };
+        UpstreamFailure {
+            deployment: "m".to_owned(),
+            kind,
+        }
+        .describe()
+    }
+
+    #[test]
+    fn a_redirect_is_no_fault_of_the_caller() {
+        let described = told(ErrorClass::Invalid, StatusCode::TEMPORARY_REDIRECT);
+        assert_eq!(
+            (described.status, described.code),
+            (StatusCode::BAD_GATEWAY, "upstream_error")
+        );
+    }
+
+    #[test]
+    fn what_a_provider_says_of_our_key_or_account_is_not_the_callers_to_read() {
+        for (class, status, code) in [
+            (ErrorClass::Auth, StatusCode::UNAUTHORIZED, "upstream_auth"),
+            (
+                ErrorClass::Billing,
+                StatusCode::TOO_MANY_REQUESTS,
+                "upstream_billing",
+            ),
+        ] {
+            let described = told(class, status);
+            assert_eq!(
+                (described.status, described.code),
+                (StatusCode::BAD_GATEWAY, code)
+            );
+            assert!(
+                described.message.contains("some_code"),
+                "{}",
+                described.message
+            );
+            assert!(
+                !described.message.contains("sk-12"),
+                "{}",
+                described.message
+            );
+        }
+    }
+}
