@@ -149,6 +149,16 @@ fn violations_of(name: &str, repository: &Repository) -> Vec<String> {
     findings.violations
 }
 
+/// What one rule, named, says about a tree of these files, in a repository without crates.
+#[cfg(test)]
+fn violations_in(name: &str, files: &[(&str, &str)]) -> Vec<String> {
+    let repository = Repository {
+        tree: tree::Tree::of(files),
+        graph: crates::Graph::default(),
+    };
+    violations_of(name, &repository)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

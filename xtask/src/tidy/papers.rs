@@ -179,18 +179,8 @@ fn generated(repository: &Repository, findings: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::crates::Graph;
-    use super::super::tree::Tree;
-    use super::super::violations_of;
+    use super::super::violations_in as check;
     use super::*;
-
-    fn check(rule: &str, files: &[(&str, &str)]) -> Vec<String> {
-        let repository = Repository {
-            tree: Tree::of(files),
-            graph: Graph::default(),
-        };
-        violations_of(rule, &repository)
-    }
 
     #[test]
     fn absolute_paths_are_found_and_inner_ones_left_alone() {

@@ -190,18 +190,7 @@ fn at(file: File<'_>, number: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::crates::Graph;
-    use super::super::tree::Tree;
-    use super::super::violations_of;
-    use super::*;
-
-    fn check(rule: &str, files: &[(&str, &str)]) -> Vec<String> {
-        let repository = Repository {
-            tree: Tree::of(files),
-            graph: Graph::default(),
-        };
-        violations_of(rule, &repository)
-    }
+    use super::super::violations_in as check;
 
     #[test]
     fn the_core_may_name_std_only_in_its_tests_and_comments() {
