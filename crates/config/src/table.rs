@@ -131,10 +131,7 @@ static ACCOUNT: Object = Object {
         Field::defaulted(
             "headroom",
             Kind::OneOf(&[
-                Kind::Word(&[Word::now(
-                    "auto",
-                    "the whole, less a margin that is learned",
-                )]),
+                Kind::Word(&[Word::now("auto", "the whole; a margin is not learned yet")]),
                 Kind::Share,
             ]),
             "auto",
@@ -213,9 +210,13 @@ static DEPLOYMENT: Object = Object {
         Field::optional(
             "context",
             COUNT,
-            "The most tokens of input and output together.",
+            "The most tokens of input and output together. Kept for routing, which is not there yet: nothing uses it.",
         ),
-        Field::optional("price", Kind::Object(&PRICE), "What it costs."),
+        Field::optional(
+            "price",
+            Kind::Object(&PRICE),
+            "What it costs. Kept for spend limits, which are not there yet: nothing uses it.",
+        ),
         Field::section(
             "timeouts",
             Kind::Object(&TIMEOUTS),
@@ -331,7 +332,7 @@ static STREAM: Object = Object {
         between(MILLI, HOUR),
         "10s",
         "How long the head of a stream is held back for its first content, so that a failure before it can still be \
-         retried elsewhere or answered with a real status.",
+         answered with a real status.",
     )],
 };
 
