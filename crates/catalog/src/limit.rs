@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use sluicegate_core::{
-    Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
+    Authority, Failures, Headroom, Limit, Meter, Mode, Settlement, Start, Window,
 };
 
 use crate::window::{FailuresRow, SettlementRow, StartRow, WindowRow, seconds_of};
@@ -129,7 +129,7 @@ impl LimitTemplate {
             amount: self.amount,
             window: self.window,
             quantum: self.quantum,
-            headroom: BasisPoints::WHOLE,
+            headroom: Headroom::Auto,
             start: self.start,
             mode: Mode::Enforce,
             settlement: self.settlement,

@@ -16,6 +16,11 @@ pub enum WindowRow {
         /// Length in seconds.
         per_s: NonZeroU64,
     },
+    /// [`Window::Floating`].
+    Floating {
+        /// Length in seconds.
+        per_s: NonZeroU64,
+    },
     /// [`Window::Sliding`].
     Sliding {
         /// Length in seconds.
@@ -75,6 +80,9 @@ impl WindowRow {
             Self::Fixed { per_s } => Window::Fixed {
                 per: seconds_of(per_s),
             },
+            Self::Floating { per_s } => Window::Floating {
+                per: seconds_of(per_s),
+            },
             Self::Sliding { per_s } => Window::Sliding {
                 per: seconds_of(per_s),
             },
@@ -98,6 +106,7 @@ impl fmt::Display for WindowRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fixed { per_s } => write!(f, "fixed, {per_s} s"),
+            Self::Floating { per_s } => write!(f, "fixed at unknown edges, {per_s} s"),
             Self::Sliding { per_s } => write!(f, "any interval of {per_s} s"),
             Self::Bucket { per_s } => write!(f, "bucket, full in {per_s} s"),
             Self::Pacing { per_s } => write!(f, "evenly paced over {per_s} s"),

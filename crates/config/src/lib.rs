@@ -53,8 +53,8 @@ mod tree;
 pub use errors::{Errors, Problem};
 pub use ledgers::Ledgers;
 pub use policy::{
-    Account, Deployment, Family, Headroom, Lane, Lanes, Pattern, Policy, Price, Queue, Server,
-    Stream, Timeouts, UpstreamModel,
+    Account, Deployment, Family, Lane, Lanes, Pattern, Policy, Price, Queue, Server, Stream,
+    Timeouts, UpstreamModel,
 };
 pub use reference::reference;
 pub use schema::schema;

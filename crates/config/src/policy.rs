@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluicegate_catalog::{ChargeRule, Provider};
-use sluicegate_core::{BasisPoints, Limit};
+use sluicegate_core::{Headroom, Limit};
 
 use crate::Secret;
 
@@ -141,15 +141,6 @@ pub struct Account {
     pub ca_file: Option<PathBuf>,
     /// What a request costs here: the provider's rule.
     pub charge: &'static ChargeRule,
-}
-
-/// The share of a limit that is used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Headroom {
-    /// The whole, less a margin that is learned; nothing is learned yet, so the limits say the whole.
-    Auto,
-    /// A hard cap.
-    Share(BasisPoints),
 }
 
 /// Models of one account that share limits.

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use sluicegate_catalog::{Provider, providers};
+use sluicegate_core::Headroom;
 
 use crate::resolve::is_spoken;
-use crate::{
-    Account, Deployment, Headroom, Pattern, Policy, Secret, Timeouts, UpstreamModel, parse,
-};
+use crate::{Account, Deployment, Pattern, Policy, Secret, Timeouts, UpstreamModel, parse};
 
 impl Policy {
     /// One account for each provider whose key `env` knows. No limits are known of them, so nothing is held back. A provider

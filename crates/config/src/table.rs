@@ -131,7 +131,10 @@ static ACCOUNT: Object = Object {
         Field::defaulted(
             "headroom",
             Kind::OneOf(&[
-                Kind::Word(&[Word::now("auto", "the whole; a margin is not learned yet")]),
+                Kind::Word(&[Word::now(
+                    "auto",
+                    "the whole, less a margin that is learned",
+                )]),
                 Kind::Share,
             ]),
             "auto",

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sluicegate_config::{Headroom, Pattern, Policy, Price, Timeouts, UpstreamModel, parse};
-use sluicegate_core::{BasisPoints, Mode};
+use sluicegate_config::{Pattern, Policy, Price, Timeouts, UpstreamModel, parse};
+use sluicegate_core::{BasisPoints, Headroom, Mode};
 
 /// What the environment of every file holds; the value of a secret must not appear anywhere.
 fn env(name: &str) -> Option<String> {
@@ -152,8 +152,8 @@ fn every_key_arrives() {
         .collect();
     assert_eq!(keys, ["hunter2-OPENAI_API_KEY", "hunter2-OTHER_KEY"]);
     assert_eq!(account.base_url, "https://proxy.example.net/v1");
-    let share = BasisPoints::new(9_750).expect("below the whole");
-    assert_eq!(account.headroom, Headroom::Share(share));
+    let share = Headroom::Share(BasisPoints::new(9_750).expect("below the whole"));
+    assert_eq!(account.headroom, share);
     assert_eq!(
         account.ca_file.as_deref(),
         Some(Path::new("/etc/ssl/proxy.pem"))

@@ -8,8 +8,9 @@ use core::time::Duration;
 
 use divan::Bencher;
 use sluicegate_core::{
-    Amounts, Authority, BasisPoints, Core, Decision, Failures, Limit, LimitId, Meter, Mode, Now,
-    Outcome, Policy, Settlement, Start, Submission, Target, TargetId, Timestamp, WallTime, Window,
+    Amounts, Authority, BasisPoints, Core, Decision, Failures, Headroom, Limit, LimitId, Meter,
+    Mode, Now, Outcome, Policy, Settlement, Start, Submission, Target, TargetId, Timestamp,
+    WallTime, Window,
 };
 
 fn main() {
@@ -25,7 +26,7 @@ fn limit(meter: Meter, amount: u64, window: Window) -> Limit {
         amount: NonZeroU64::new(amount).expect("above zero"),
         window,
         quantum: None,
-        headroom: BasisPoints::WHOLE,
+        headroom: Headroom::Share(BasisPoints::WHOLE),
         start: Start::Full,
         mode: Mode::Enforce,
         settlement: Settlement::Usage,

@@ -5,6 +5,7 @@
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use crate::decision::{Decision, Event, Grant, Refusal, Submission};
 use crate::forecast::{Forecast, Placed};
@@ -12,7 +13,8 @@ use crate::group::Groups;
 use crate::ledger::{Fit, Ledger};
 use crate::line::{Asked, Line, Ticket, TicketId};
 use crate::{
-    Amounts, LimitId, Now, Outcome, Policy, ReservationId, Resolution, Signal, TargetId, Timestamp,
+    Amounts, LimitId, Now, Outcome, Policy, Reception, ReservationId, Resolution, Signal, TargetId,
+    Timestamp,
 };
 
 /// Events that may wait to be fetched before the core stops starting tickets. It goes on when they were fetched and asks for
@@ -32,7 +34,7 @@ pub const EVENTS_MAX: usize = 256;
 ///     amount: NonZeroU64::new(1_000).unwrap(),
 ///     window: Window::Sliding { per: Duration::from_secs(60) },
 ///     quantum: None,
-///     headroom: BasisPoints::WHOLE,
+///     headroom: Headroom::Auto,
 ///     start: Start::Full,
 ///     mode: Mode::Enforce,
 ///     settlement: Settlement::Usage,
@@ -173,12 +175,13 @@ impl Core {
         Some(resolutions)
     }
 
-    /// Takes what a provider said with its answer to an attempt that is still reserved. False where the reservation has
-    /// ended or no limit of `target` is spoken of.
+    /// An attempt that is still reserved is answered: how, and what the provider said of its limits. To be told of every
+    /// answer, also of one that says nothing. False where nothing comes of it.
     pub fn observe(
         &mut self,
         target: TargetId,
         reservation: ReservationId,
+        reception: Reception,
         signals: &[Signal],
         now: Now,
     ) -> bool {
@@ -187,12 +190,20 @@ impl Core {
         };
         let told = self
             .ledger
-            .observe(&place.limits, reservation, signals, now);
+            .observe(&place.limits, reservation, reception, signals, now);
         if told {
             self.forget_forecast(target);
             self.advance(now);
         }
         told
+    }
+
+    /// A request to `target` arrived at the provider `delay` after it was admitted, or so it seems. What differs between such
+    /// delays is the spread of arrival by which windows count longer.
+    pub fn arrived(&mut self, target: TargetId, delay: Duration, now: Now) {
+        if let Some(place) = self.policy.target(target) {
+            self.ledger.took(&place.limits, delay, now);
+        }
     }
 
     /// Answers [`Event::GrantWanted`]. False where nobody waits for it any more: what was given goes back to the grantor.

@@ -7,11 +7,12 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::counter::Counter;
+use crate::counter::{Counter, Mark};
 use crate::slab::{Key, Slab};
 use crate::window::Earliest;
 use crate::{
-    Amounts, Authority, Failures, Limit, LimitId, Meter, Now, Settlement, Signal, Timestamp,
+    Amounts, Authority, Failures, Limit, LimitId, Meter, Now, Reception, Settlement, Signal,
+    Timestamp,
 };
 
 /// How often two limits may push each other's start before the ledger settles for the later one.
@@ -68,14 +69,25 @@ pub(crate) struct Ledger {
 
 #[derive(Clone, Debug)]
 struct Reservation {
-    at: Timestamp,
     charges: Vec<Charge>,
+}
+
+/// What one limit takes of a demand in the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Settled {
+    /// What was charged.
+    Stays,
+    /// So much.
+    Becomes(u64),
+    /// Nothing: it reached nobody.
+    Void,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Charge {
     limit: LimitId,
     amount: u64,
+    mark: Mark,
     /// Whether its request may not have reached the provider yet: no answer has come.
     pending: bool,
 }
@@ -141,19 +153,14 @@ impl Ledger {
         for &id in limits {
             let counter = self.counter_mut(id);
             let amount = demand.of(counter.limit.meter);
-            counter.charge(amount, now);
-            counter.held = counter.held.saturating_add(amount);
-            counter.pending = counter.pending.saturating_add(amount);
             charges.push(Charge {
                 limit: id,
                 amount,
+                mark: counter.reserve(amount, now),
                 pending: true,
             });
         }
-        let id = ReservationId(self.reservations.insert(Reservation {
-            at: now.mono,
-            charges,
-        }));
+        let id = ReservationId(self.reservations.insert(Reservation { charges }));
         let expires = now.mono.saturating_add(self.reservation_ttl);
         // A shorter time to live after a change of policy waits for those before it.
         let expires = self
@@ -168,7 +175,7 @@ impl Ledger {
     pub(crate) fn charge(&mut self, limits: &[LimitId], demand: Amounts, now: Now) {
         for &id in limits {
             let counter = self.counter_mut(id);
-            counter.charge(demand.of(counter.limit.meter), now);
+            counter.foresee(demand.of(counter.limit.meter), now);
         }
     }
 
@@ -183,26 +190,21 @@ impl Ledger {
         let resolve = |charge: &Charge| {
             let counter = self.counter_mut(charge.limit);
             let settled = settled(&counter.limit, charge.amount, outcome);
-            let returned = charge.amount.saturating_sub(settled);
-            let overrun = settled.saturating_sub(charge.amount);
-            counter.held = counter.held.saturating_sub(charge.amount);
             if charge.pending {
-                counter.pending = counter.pending.saturating_sub(charge.amount);
+                counter.arrived(&charge.mark);
             }
-            if outcome == Outcome::Void {
-                counter.void(returned, reservation.at, now);
-            } else {
-                counter.give_back(returned, reservation.at, now);
-            }
-            if overrun > 0 {
-                counter.charge(overrun, now);
-            }
+            counter.settle(charge.amount, &charge.mark, settled, now);
+            let amount = match settled {
+                Settled::Stays => charge.amount,
+                Settled::Becomes(amount) => amount,
+                Settled::Void => 0,
+            };
             Resolution {
                 limit: charge.limit,
                 reserved: charge.amount,
-                settled,
-                returned,
-                overrun,
+                settled: amount,
+                returned: charge.amount.saturating_sub(amount),
+                overrun: amount.saturating_sub(charge.amount),
             }
         };
         let resolutions = reservation.charges.iter().map(resolve).collect();
@@ -230,46 +232,58 @@ impl Ledger {
         &mut self,
         limits: &[LimitId],
         reservation: ReservationId,
+        reception: Reception,
         signals: &[Signal],
         now: Now,
     ) -> bool {
-        let Some(answered) = self.reservations.at_mut(reservation.0) else {
+        let Self {
+            counters,
+            reservations,
+            ..
+        } = self;
+        let Some(answered) = reservations.at_mut(reservation.0) else {
             return false;
         };
+        let mut told = false;
         for charge in &mut answered.charges {
+            let counter = &mut counters[charge.limit.index()];
             if core::mem::take(&mut charge.pending) {
-                let counter = &mut self.counters[charge.limit.index()];
-                counter.pending = counter.pending.saturating_sub(charge.amount);
+                told |= counter.arrived(&charge.mark);
+            }
+            if reception == Reception::Accepted {
+                counter.served(&charge.mark);
             }
         }
-        let mut told = false;
+        let charges = answered.charges.as_slice();
         for signal in signals {
-            told |= self.close(limits, signal, now);
-            let may_be = |id: &&LimitId| self.counters[id.index()].may_be_told_by(signal);
-            let mut candidates = limits.iter().filter(may_be);
+            told |= close(counters, limits, signal, now);
+            let may_be = |charge: &&Charge| counters[charge.limit.index()].may_be_told_by(signal);
+            let mut candidates = charges.iter().filter(may_be);
             // Where it may speak of several, it tells of none.
-            if let (Some(&id), None) = (candidates.next(), candidates.next()) {
-                self.counters[id.index()].observe(signal, now);
+            if let (Some(charge), None) = (candidates.next(), candidates.next()) {
+                let counter = &mut counters[charge.limit.index()];
+                counter.observe(signal, &charge.mark, reception, now);
+                if let Some(edge) = counter.edge_told(signal, &charge.mark, now) {
+                    // The windows of one account end together.
+                    let per = counter.limit.window.per().unwrap_or_default();
+                    for charge in charges {
+                        counters[charge.limit.index()].follow_edge(per, edge);
+                    }
+                }
                 told = true;
             }
+        }
+        if reception == Reception::Refused {
+            suspect(counters, charges, signals, now);
         }
         told
     }
 
-    /// Closes what a refusal is about. False where nothing of ours is.
-    fn close(&mut self, limits: &[LimitId], signal: &Signal, now: Now) -> bool {
-        let Some(wait) = signal.closed_for else {
-            return false;
-        };
-        let mut closed = false;
+    /// A request to a target with `limits` took `delay` to arrive.
+    pub(crate) fn took(&mut self, limits: &[LimitId], delay: Duration, now: Now) {
         for id in limits {
-            let counter = &mut self.counters[id.index()];
-            if counter.limit.meter == signal.meter && counter.limit.window.per().is_some() {
-                counter.close(wait, now);
-                closed = true;
-            }
+            self.counter_mut(*id).took(delay, now);
         }
-        closed
     }
 
     /// The ledger under another list of limits. Limits of the same name that are counted in the same way keep their count, and
@@ -365,26 +379,59 @@ impl Ledger {
     }
 }
 
-/// What stays charged of `reserved` on `limit` after `outcome`.
-fn settled(limit: &Limit, reserved: u64, outcome: Outcome) -> u64 {
+/// Closes what a refusal is about. False where nothing of ours is.
+fn close(counters: &mut [Counter], limits: &[LimitId], signal: &Signal, now: Now) -> bool {
+    let Some(wait) = signal.closed_for else {
+        return false;
+    };
+    let mut closed = false;
+    for id in limits {
+        let counter = &mut counters[id.index()];
+        if counter.limit.meter == signal.meter && counter.limit.window.per().is_some() {
+            counter.close(wait, now);
+            closed = true;
+        }
+    }
+    closed
+}
+
+/// Of the limits that a refusal may be about, the fullest is the one.
+fn suspect(counters: &mut [Counter], charges: &[Charge], signals: &[Signal], now: Now) {
+    let refused = |charge: &&Charge| {
+        let meter = counters[charge.limit.index()].limit.meter;
+        let about = |signal: &Signal| signal.meter == meter && signal.closed_for.is_some();
+        signals.iter().any(about)
+    };
+    let full = |charge: &Charge| {
+        let suspicion = counters[charge.limit.index()].suspicion(&charge.mark, now)?;
+        Some((suspicion, *charge))
+    };
+    let suspects = charges.iter().filter(refused).filter_map(full);
+    if let Some((_, charge)) = suspects.max_by_key(|(suspicion, _)| *suspicion) {
+        let closed = signals.iter().filter_map(|signal| signal.closed_for);
+        let wait = closed.max().unwrap_or_default();
+        counters[charge.limit.index()].refused(&charge.mark, wait, now);
+    }
+}
+
+/// What `limit` takes of `reserved` after `outcome`.
+fn settled(limit: &Limit, reserved: u64, outcome: Outcome) -> Settled {
+    if outcome == Outcome::Void {
+        return Settled::Void;
+    }
     if limit.meter == Meter::Concurrent {
-        return 0;
+        return Settled::Becomes(0);
     }
     match outcome {
-        Outcome::Void => 0,
-        Outcome::Unmeasured => reserved,
-        Outcome::Used(usage) => match limit.settlement {
-            // A request that was sent was sent, whatever it used.
-            _ if limit.meter == Meter::Requests => reserved,
-            Settlement::Keep => reserved,
-            // A usage that no limit could hold is a mistake of whoever told it, and must not close the limit for ever.
-            Settlement::Usage => usage
+        // A request that was sent was sent, whatever it used.
+        Outcome::Used(_) if limit.meter == Meter::Requests => Settled::Stays,
+        // A usage that no limit could hold is a mistake of whoever told it, and must not close the limit for ever.
+        Outcome::Used(usage) if limit.settlement == Settlement::Usage => Settled::Becomes(
+            usage
                 .of(limit.meter)
                 .min(reserved.saturating_add(limit.amount.get())),
-        },
-        Outcome::Failed => match limit.failures {
-            Failures::Count => reserved,
-            Failures::Return => 0,
-        },
+        ),
+        Outcome::Failed if limit.failures == Failures::Return => Settled::Becomes(0),
+        Outcome::Void | Outcome::Unmeasured | Outcome::Used(_) | Outcome::Failed => Settled::Stays,
     }
 }

@@ -8,11 +8,13 @@
 extern crate alloc;
 
 mod advance;
+mod arrival;
 mod counter;
 mod decision;
 mod forecast;
 mod gate;
 mod group;
+mod learned;
 mod ledger;
 mod limit;
 mod line;
@@ -20,15 +22,16 @@ mod policy;
 mod signal;
 mod slab;
 mod time;
+mod trust;
 mod units;
 mod window;
 
 pub use decision::{Decision, Event, Grant, Refusal, Submission};
 pub use gate::{Core, EVENTS_MAX, LimitState};
 pub use ledger::{Outcome, ReservationId, Resolution};
-pub use limit::{Authority, Failures, Limit, Mode, Settlement, Start, Window};
+pub use limit::{Authority, Failures, Headroom, Limit, Mode, Settlement, Start, Window};
 pub use line::TicketId;
 pub use policy::{LimitId, Policy, PolicyError, Target, TargetId};
-pub use signal::Signal;
+pub use signal::{Reception, Signal};
 pub use time::{Now, Timestamp, WallTime};
 pub use units::{Amounts, BasisPoints, Meter};

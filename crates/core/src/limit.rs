@@ -24,8 +24,8 @@ pub struct Limit {
     /// Also enforced over this shorter time, in proportion (`60s` with a quantum of `1s`: a sixtieth in any second).
     /// A demand larger than a quantum's share starts when the quantum is empty.
     pub quantum: Option<Duration>,
-    /// The share of `amount` that is used. A demand above that share but within `amount` starts when the window is empty.
-    pub headroom: BasisPoints,
+    /// How much of `amount` is used. A demand above that but within `amount` starts when the window is empty.
+    pub headroom: Headroom,
     /// What the window holds when counting begins.
     pub start: Start,
     /// Whether a full limit holds requests back.
@@ -39,6 +39,16 @@ pub struct Limit {
     pub arrival_spread: Duration,
     /// Who counts it.
     pub authority: Authority,
+}
+
+/// How much of a limit is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Headroom {
+    /// The whole, less a margin for what differs between our estimates and the provider's and for others on the account. It
+    /// is learned from what the provider says; of tokens a hundredth is left free at least.
+    Auto,
+    /// That share. What is learned may leave free more of it.
+    Share(BasisPoints),
 }
 
 /// Who counts a limit.
@@ -59,8 +69,14 @@ pub enum Window {
         /// The window's length.
         per: Duration,
     },
-    /// No interval of `per`, wherever it starts, holds more than the amount. Also right for fixed windows whose phase is
-    /// not known.
+    /// Windows of `per`, each with the whole amount, that begin nobody knows when. Until a signal tells of an edge no interval
+    /// of `per`, wherever it starts, holds more than the amount.
+    Floating {
+        /// The window's length.
+        per: Duration,
+    },
+    /// No interval of `per`, wherever it starts, holds more than the amount. Also right where nobody knows how the limit is
+    /// counted.
     Sliding {
         /// The interval's length.
         per: Duration,
@@ -78,7 +94,10 @@ impl Window {
     /// The length over which the amount applies; `None` for what is in flight.
     pub const fn per(self) -> Option<Duration> {
         match self {
-            Self::Fixed { per } | Self::Sliding { per } | Self::Bucket { per } => Some(per),
+            Self::Fixed { per }
+            | Self::Floating { per }
+            | Self::Sliding { per }
+            | Self::Bucket { per } => Some(per),
             Self::Concurrent => None,
         }
     }

@@ -1,4 +1,4 @@
-//! What a provider told us about one of its limits.
+//! What a provider told us about its limits, and how it took the request that it answered.
 
 use core::time::Duration;
 
@@ -35,4 +35,13 @@ impl Signal {
             closed_for: None,
         }
     }
+}
+
+/// How a provider took the request that it answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reception {
+    /// It serves the request: what it said counts it.
+    Accepted,
+    /// It does not. Whether it counts the request nobody says.
+    Refused,
 }

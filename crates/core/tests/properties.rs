@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sluicegate_core::{
-    Amounts, Authority, BasisPoints, Core, Decision, Event, Failures, Limit, LimitId, Meter, Mode,
-    Now, Outcome, Policy, ReservationId, Settlement, Start, Submission, Target, TargetId, TicketId,
-    Timestamp, WallTime, Window,
+    Amounts, Authority, BasisPoints, Core, Decision, Event, Failures, Headroom, Limit, LimitId,
+    Meter, Mode, Now, Outcome, Policy, ReservationId, Settlement, Start, Submission, Target,
+    TargetId, TicketId, Timestamp, WallTime, Window,
 };
 
 /// Everything happens on multiples of this, which is wider than a slot of the longest window here.
@@ -300,7 +300,7 @@ impl World {
                 Kind::Bucket => Window::Bucket { per },
             },
             quantum: quantum.map(Duration::from_nanos),
-            headroom: BasisPoints::WHOLE,
+            headroom: Headroom::Share(BasisPoints::WHOLE),
             start: Start::Full,
             mode: Mode::Enforce,
             settlement: Settlement::Usage,

@@ -23,7 +23,7 @@ mod text;
 
 pub use charge_told::{charge_refused, charge_told, taken_between};
 pub use estimate::{charge, text_tokens, tokens};
-pub use refusal::{RefusalFacts, refusal_facts};
+pub use refusal::{RefusalFacts, refusal_facts, told_by_refusal};
 pub use retry_hint::retry_hint;
 pub use signal::{barred, signals};
 pub use text::TextTally;

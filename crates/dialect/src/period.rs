@@ -13,8 +13,10 @@ pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 /// A month, as refilling limits count it.
 pub(crate) const MONTH: Duration = Duration::from_secs(30 * 86_400);
 
-/// The lengths that are worked out or believed where a header tells them.
+/// The lengths that are worked out.
 pub(crate) const PERIODS: [Duration; 3] = [MINUTE, DAY, MONTH];
+/// Shorter lengths over which a minute's limit may hold too, believed where a header tells them.
+pub(crate) const QUANTA: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
 
 /// The length of the window in which a limit of `limit` gives back `amount` in `wait`.
 ///

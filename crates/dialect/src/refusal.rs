@@ -15,6 +15,9 @@ use crate::error_text::{ErrorText, Quota};
 use crate::header_text::whole;
 use crate::period::{DAY, MINUTE, MONTH, period_of};
 
+/// A provider that refuses for a limit and does not say for how long is left alone for that long.
+const CLOSED_UNTOLD: Duration = Duration::from_secs(1);
+
 /// A refusal in numbers. What its text did not carry is `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RefusalFacts {
@@ -61,16 +64,41 @@ pub fn refusal_facts(body: &[u8]) -> Option<RefusalFacts> {
     of_text(&ErrorText::of_body(body))
 }
 
+/// What a refusal for a rate tells the ledger: the limits that it is about take nothing for `hint`, a second where it names
+/// no wait, and, where its text says so, how the one stands. `kind` is the error's `type`. A refusal that names no meter is
+/// about any of them.
+pub fn told_by_refusal(body: &[u8], kind: &str, hint: Option<Duration>) -> Vec<Signal> {
+    let facts = refusal_facts(body);
+    let meter = facts
+        .and_then(|facts| facts.meter)
+        .or_else(|| meter_of_kind(kind));
+    let about = Meter::ALL
+        .into_iter()
+        .filter(|one| meter.is_none_or(|named| named == *one));
+    about
+        .map(|meter| Signal {
+            closed_for: Some(hint.unwrap_or(CLOSED_UNTOLD)),
+            ..Signal::on(meter)
+        })
+        .chain(facts.and_then(|facts| facts.signal()))
+        .collect()
+}
+
+/// The meter that an error's `type` names.
+fn meter_of_kind(kind: &str) -> Option<Meter> {
+    match kind {
+        "tokens" => Some(Meter::Tokens),
+        "requests" => Some(Meter::Requests),
+        _ => None,
+    }
+}
+
 pub(crate) fn of_text(text: &ErrorText) -> Option<RefusalFacts> {
     let said = of_message(&text.message);
     // Who passes a refusal on wraps it; the numbers are inside then.
     let passed_on = of_message(&text.raw);
     let quota = of_quota(&text.quota);
-    let by_kind = match text.kind.as_str() {
-        "tokens" => Some(Meter::Tokens),
-        "requests" => Some(Meter::Requests),
-        _ => None,
-    };
+    let by_kind = meter_of_kind(&text.kind);
     let facts = RefusalFacts {
         meter: quota.meter.or(said.meter).or(passed_on.meter).or(by_kind),
         limit: quota.limit.or(said.limit).or(passed_on.limit),

@@ -13,7 +13,7 @@ use sluicegate_core::{Meter, Signal, WallTime};
 
 use crate::clock_text::{go_duration, rfc3339, seconds};
 use crate::header_text::{text, whole};
-use crate::period::{PERIODS, period_of, refill_ms};
+use crate::period::{PERIODS, QUANTA, period_of, refill_ms};
 use crate::rate_limit_fields;
 
 /// No limit is whole later than this: a reset beyond it is none.
@@ -82,7 +82,7 @@ pub(crate) fn signal(row: &SignalRow, headers: &HeaderMap, wall: WallTime) -> Op
     let named = row.per_s.map(|per_s| Duration::from_secs(per_s.get()));
     let told = || {
         let told = number(&row.period).map(Duration::from_secs);
-        told.filter(|per| PERIODS.contains(per))
+        told.filter(|per| PERIODS.contains(per) || QUANTA.contains(per))
     };
     let inferred = || match row.reset_means {
         ResetMeans::Whole => {

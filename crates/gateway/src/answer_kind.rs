@@ -1,14 +1,11 @@
 //! What kind of answer an upstream gave, as far as its status, headers and error tell.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, StatusCode};
 use memchr::memmem;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_config::Account;
-use sluicegate_core::{Meter, Signal};
 use sluicegate_dialect::openai::UpstreamError;
 
 /// An error's body without our keys, should the upstream repeat one.
@@ -45,23 +42,6 @@ pub(crate) fn is_callers_fault(status: StatusCode, error: &UpstreamError) -> boo
         ErrorClass::Context | ErrorClass::Policy | ErrorClass::Invalid
     );
     class && status.is_client_error()
-}
-
-/// What a refusal says of the provider's limits: those on `meter` take nothing for `wait`, or all of them where it names none.
-pub(crate) fn closed(meter: Option<Meter>, wait: Duration) -> Vec<Signal> {
-    Meter::ALL
-        .into_iter()
-        .filter(|one| meter.is_none_or(|named| named == *one))
-        .map(|meter| Signal {
-            closed_for: Some(wait),
-            ..Signal::on(meter)
-        })
-        .collect()
-}
-
-/// The meter that an error's type names.
-pub(crate) fn named_meter(error: &UpstreamError) -> Option<Meter> {
-    Meter::from_name(limit_type(error))
 }
 
 /// Which limit a refusal is about, as far as it says.

@@ -13,13 +13,12 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::capture_connection;
 use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::Outcome;
+use sluicegate_core::{Outcome, Reception, Signal};
 use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
-use sluicegate_dialect::{refusal_facts, retry_hint, signals};
+use sluicegate_dialect::{retry_hint, signals, told_by_refusal};
 
 use crate::answer_kind::{
-    closed, is_callers_fault, is_encoded, is_event_stream, is_json, limit_type, named_meter,
-    redacted,
+    is_callers_fault, is_encoded, is_event_stream, is_json, limit_type, redacted,
 };
 use crate::body::Streamed;
 use crate::driver::Reservation;
@@ -31,8 +30,6 @@ use crate::snapshot::Route;
 
 /// An error's body is read so far.
 const ERROR_BODY_MAX: usize = 256 * 1024;
-/// A provider that refuses for a limit and does not say for how long is left alone for that long.
-const CLOSED_UNTOLD: Duration = Duration::from_secs(1);
 /// A whole answer above this is passed on unread.
 const WHOLE_MAX: usize = 32 * 1024 * 1024;
 
@@ -92,10 +89,10 @@ impl Call<'_> {
         let took = now.mono.saturating_since(begun);
         self.exchange.head_took(took);
         let told = signals(self.route.account.provider, response.headers(), now.wall);
-        reservation.observe(&told);
         if !response.status().is_success() {
-            return self.refused(response, reservation).await;
+            return self.refused(response, reservation, told).await;
         }
+        reservation.observe(Reception::Accepted, &told);
         if is_encoded(response.headers()) {
             // It was asked for in the clear; whoever compresses it anyway is passed on unread.
             return Ok(self.unread(response, &[], reservation));
@@ -167,6 +164,7 @@ impl Call<'_> {
         &self,
         response: Response<Incoming>,
         mut reservation: Reservation,
+        mut told: Vec<Signal>,
     ) -> Result<Answer, UpstreamFailure> {
         let (head, body) = response.into_parts();
         let body = redacted(self.error_body(body).await, self.route.account);
@@ -177,12 +175,9 @@ impl Call<'_> {
         if error.class == ErrorClass::Rate {
             self.exchange.rate_limited(limit_type(&error));
             // Its window is full, whatever we believed: nothing more is sent into it.
-            let facts = refusal_facts(&body);
-            let meter = facts.and_then(|facts| facts.meter).or(named_meter(&error));
-            let mut told = closed(meter, hint.unwrap_or(CLOSED_UNTOLD));
-            told.extend(facts.and_then(|facts| facts.signal()));
-            reservation.observe(&told);
+            told.extend(told_by_refusal(&body, &error.kind, hint));
         }
+        reservation.observe(Reception::Refused, &told);
         reservation.settle(Outcome::Failed);
         if is_callers_fault(head.status, &error) {
             self.exchange.attempted(error.class.name());

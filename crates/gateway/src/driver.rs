@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Core, Decision, EVENTS_MAX, Event, Grant, LimitState, Now, Outcome, Refusal,
-    ReservationId, Signal, Submission, TargetId, TicketId, Timestamp,
+    Amounts, Core, Decision, EVENTS_MAX, Event, Grant, LimitState, Now, Outcome, Reception,
+    Refusal, ReservationId, Signal, Submission, TargetId, TicketId, Timestamp,
 };
 use tokio::sync::{Notify, oneshot};
 
@@ -343,14 +343,11 @@ impl Reservation {
         }
     }
 
-    /// Takes what the provider said with its answer.
-    pub(crate) fn observe(&self, signals: &[Signal]) {
-        if signals.is_empty() {
-            return;
-        }
+    /// Tells that the provider has answered, how, and what it said of its limits.
+    pub(crate) fn observe(&self, reception: Reception, signals: &[Signal]) {
         self.driver.with_core(|core, line, now| {
             if let Some(target) = line.target(core, &self.place) {
-                core.observe(target, self.id, signals, now);
+                core.observe(target, self.id, reception, signals, now);
             }
         });
     }

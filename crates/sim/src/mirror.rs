@@ -7,7 +7,8 @@
 use std::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
+    Amounts, Authority, BasisPoints, Failures, Headroom, Limit, Meter, Mode, Settlement, Signal,
+    Start, WallTime, Window,
 };
 use sluicegate_fake::Period;
 use sluicegate_fake::model::{self, FailedCount, Settings};
@@ -17,7 +18,7 @@ use crate::workload::Turn;
 /// How a gateway sees the provider.
 #[expect(
     missing_debug_implementations,
-    reason = "two functions have nothing to show"
+    reason = "functions have nothing to show"
 )]
 pub struct Mirror<'a> {
     /// Its limits for the provider's.
@@ -26,6 +27,33 @@ pub struct Mirror<'a> {
     pub demand: &'a dyn Fn(&Turn) -> Amounts,
     /// What it takes an answered call to have used in the end.
     pub counted: &'a dyn Fn(&Turn) -> Amounts,
+    /// What it makes of the provider's answers; nothing where it reads none.
+    pub reads: Option<Box<Reader>>,
+    /// Whether it can tell how long calls are on their way.
+    pub transits: Transits,
+}
+
+/// Reads what an answer says of the provider's limits, at that time of the gateway's wall clock.
+pub type Reader = dyn Fn(&Said<'_>, WallTime) -> Vec<Signal>;
+
+/// What an answer says.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'a> {
+    /// Its status.
+    pub status: u16,
+    /// Its headers about limits.
+    pub headers: &'a [(&'static str, String)],
+    /// Its body, of a refusal; empty otherwise.
+    pub body: &'a [u8],
+}
+
+/// Whether a gateway can tell how long calls are on their way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transits {
+    /// It assumes what its limits say.
+    Assumed,
+    /// The provider says how long it worked, so that the rest is known.
+    Measured,
 }
 
 /// A prompt and an answer, one token as much as the other, none of it cached.
@@ -54,7 +82,7 @@ pub fn limits(settings: &Settings, arrival_spread: Duration) -> Vec<Limit> {
         amount,
         window,
         quantum: quantum.map(length),
-        headroom: BasisPoints::WHOLE,
+        headroom: Headroom::Share(BasisPoints::WHOLE),
         start: Start::Full,
         mode: Mode::Enforce,
         settlement: Settlement::Keep,

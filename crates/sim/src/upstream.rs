@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use sluicegate_fake::model::{Call, Model, Outcome, Tally, Ticket, Usage, Verdict};
+use sluicegate_fake::model::{Call, Header, Model, Outcome, Tally, Ticket, Usage, Verdict};
 
 use crate::random::{Purpose, Random};
 use crate::run::Served;
@@ -57,6 +57,7 @@ pub(crate) struct Upstream {
     answering: Answering,
     transits: Random,
     answers: Random,
+    calls: u64,
     /// When measuring began, and what had been taken of each limit until then.
     before: Option<(u64, Vec<Tally>)>,
 }
@@ -68,12 +69,18 @@ pub(crate) enum Arrival {
     Accepted {
         ticket: Ticket,
         charged: u64,
+        /// When the answer begins and ends, after the arrival.
+        begins: Duration,
         takes: Duration,
+        headers: Vec<Header>,
     },
     /// A 429 of `limit`, which says to wait so long where it can tell.
     Rejected {
         limit: String,
         wait: Option<Duration>,
+        status: u16,
+        headers: Vec<Header>,
+        body: Vec<u8>,
     },
 }
 
@@ -86,6 +93,7 @@ impl Upstream {
             answering: scenario.answering,
             transits: Random::new(scenario.seed, Purpose::Transit),
             answers: Random::new(scenario.seed, Purpose::Answer),
+            calls: 0,
             before: None,
         }
     }
@@ -100,10 +108,13 @@ impl Upstream {
     /// A call for `turn` arrives at `unix_nanos` of the provider's clock. Calls arrive in the order
     /// of time.
     pub(crate) fn arrive(&mut self, unix_nanos: u64, turn: &Turn) -> Arrival {
+        self.calls += 1;
         let call = Call {
             model: &self.model_name,
             key: "key",
             prompt_bytes: turn.prompt_tokens.saturating_mul(4),
+            // What is estimated wrongly is so for each call in its own way.
+            content_id: self.calls,
             output_max: Some(turn.output_max),
             ..Call::default()
         };
@@ -111,11 +122,16 @@ impl Upstream {
             Verdict::Accepted(accepted) => Arrival::Accepted {
                 ticket: accepted.ticket,
                 charged: accepted.charge.tokens,
+                begins: Duration::from_millis(self.answering.head_ms),
                 takes: self.draw_answer(turn),
+                headers: accepted.headers,
             },
             Verdict::Rejected(rejected) => Arrival::Rejected {
                 limit: rejected.limit,
                 wait: rejected.wait.map(Duration::from_nanos),
+                status: rejected.status,
+                headers: rejected.headers,
+                body: rejected.body.to_string().into_bytes(),
             },
         }
     }

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Core, Decision, Event, Limit, LimitId, Meter, Outcome, Policy, PolicyError, Refusal,
-    ReservationId, Submission, Target, TargetId, TicketId, Timestamp, WallTime,
+    Amounts, Core, Decision, Event, Limit, LimitId, Meter, Outcome, Policy, PolicyError, Reception,
+    Refusal, ReservationId, Signal, Submission, Target, TargetId, TicketId, Timestamp, WallTime,
 };
-use sluicegate_fake::model::Ticket;
+use sluicegate_fake::model::{Header, Ticket};
 
 use crate::clock::Clock;
-use crate::mirror::{self, Mirror};
+use crate::mirror::{self, Mirror, Reader, Said, Transits};
 use crate::queue::Queue;
 use crate::run::{Call, Run, Stall};
 use crate::scenario::Scenario;
@@ -48,6 +48,8 @@ pub struct World {
     usages: Vec<Vec<Amounts>>,
     calls: Vec<Call>,
     waiting: BTreeMap<TicketId, usize>,
+    reads: Option<Box<Reader>>,
+    transits: Transits,
     trace: Trace,
 }
 
@@ -60,6 +62,10 @@ enum Happening {
     Arrives {
         call: usize,
         reservation: ReservationId,
+    },
+    Begins {
+        reservation: ReservationId,
+        signals: Vec<Signal>,
     },
     Ends {
         call: usize,
@@ -89,6 +95,8 @@ impl World {
             limits: mirror::limits(&scenario.provider, spread),
             demand: &demand,
             counted: &mirror::plain_usage,
+            reads: None,
+            transits: Transits::Assumed,
         };
         Self::mirrored(scenario, mirror)
     }
@@ -138,6 +146,8 @@ impl World {
             jobs,
             calls: Vec::new(),
             waiting: BTreeMap::new(),
+            reads: mirror.reads,
+            transits: mirror.transits,
             trace: Trace::default(),
         })
     }
@@ -206,6 +216,10 @@ impl World {
         match happening {
             Happening::Comes { job, turn, resends } => self.come(job, turn, resends),
             Happening::Arrives { call, reservation } => self.arrive(call, reservation),
+            Happening::Begins {
+                reservation,
+                signals,
+            } => self.begin_answer(reservation, &signals),
             Happening::Ends {
                 call,
                 reservation,
@@ -287,7 +301,12 @@ impl World {
         let now = self.clock.now().mono;
         self.calls[call].started = Some(now);
         self.note(call, TraceEvent::Starts);
-        let arrives = now.saturating_add(self.upstream.draw_transit());
+        let transit = self.upstream.draw_transit();
+        if self.transits == Transits::Measured {
+            self.core
+                .arrived(TargetId::new(0), transit, self.clock.now());
+        }
+        let arrives = now.saturating_add(transit);
         self.queue
             .put(arrives, Happening::Arrives { call, reservation });
     }
@@ -314,8 +333,19 @@ impl World {
             Arrival::Accepted {
                 ticket,
                 charged,
+                begins,
                 takes,
+                headers,
             } => {
+                let signals = self.read(200, &headers, &[]);
+                let begins = now.mono.saturating_add(begins);
+                self.queue.put(
+                    begins,
+                    Happening::Begins {
+                        reservation,
+                        signals,
+                    },
+                );
                 self.calls[call].accepted = Some((unix_nanos, charged));
                 self.note(call, TraceEvent::Accepted { charged });
                 let ends = Happening::Ends {
@@ -325,7 +355,17 @@ impl World {
                 };
                 self.queue.put(now.mono.saturating_add(takes), ends);
             }
-            Arrival::Rejected { limit, wait } => {
+            Arrival::Rejected {
+                limit,
+                wait,
+                status,
+                headers,
+                body,
+            } => {
+                let signals = self.read(status, &headers, &body);
+                let target = TargetId::new(0);
+                self.core
+                    .observe(target, reservation, Reception::Refused, &signals, now);
                 self.calls[call].rejected_by = Some(limit.clone());
                 self.note(call, TraceEvent::Rejected { limit, wait });
                 self.core.settle(reservation, Outcome::Failed, now);
@@ -340,6 +380,26 @@ impl World {
                 }
             }
         }
+    }
+
+    /// What the gateway reads of an answer, which counts from when it is there.
+    fn read(&self, status: u16, headers: &[Header], body: &[u8]) -> Vec<Signal> {
+        let said = Said {
+            status,
+            headers,
+            body,
+        };
+        match &self.reads {
+            Some(reads) => reads(&said, self.clock.now().wall),
+            None => Vec::new(),
+        }
+    }
+
+    fn begin_answer(&mut self, reservation: ReservationId, signals: &[Signal]) {
+        let now = self.clock.now();
+        let target = TargetId::new(0);
+        self.core
+            .observe(target, reservation, Reception::Accepted, signals, now);
     }
 
     fn end_answer(&mut self, call: usize, reservation: ReservationId, ticket: Ticket) {

@@ -68,7 +68,8 @@ pub(super) const ARROWS: &[Arrows] = &[
             "sluicegate-config",
             "sluicegate-fake",
         ],
-        in_tests: &[],
+        // Reads what the fake's model says of its limits.
+        in_tests: &["sluicegate-dialect"],
     },
     Arrows {
         from: "sluicegate-gateway",

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use sluicegate_catalog::{ChargeRule, Dialect, Provider, provider, providers};
+use sluicegate_core::Headroom;
 
 use super::limits::{Scope, limits};
 use super::pattern;
@@ -12,7 +13,7 @@ use crate::checked::{Data, Named, Section};
 use crate::errors::Problems;
 use crate::policy::is_loopback;
 use crate::shape::{listed, nearest};
-use crate::{Account, Family, Headroom, Pattern, Secret, Timeouts};
+use crate::{Account, Family, Pattern, Secret, Timeouts};
 
 /// An entry of `accounts`; the name stands also where the rest is wrong, so that a deployment that names it is not.
 pub(super) struct Slot<'a> {

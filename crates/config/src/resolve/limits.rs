@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use sluicegate_catalog::{ARRIVAL_SPREAD, LimitError, Provider};
 use sluicegate_core::{
-    Authority, BasisPoints, Failures, Limit, Meter, Mode, Settlement, Start, Window,
+    Authority, Failures, Headroom, Limit, Meter, Mode, Settlement, Start, Window,
 };
 
-use crate::Headroom;
 use crate::checked::{Data, Section, Value};
 use crate::errors::{Mark, Path, Problems};
 use crate::shape::brief;
@@ -151,7 +150,7 @@ fn read_long(section: &Section, problems: &mut Problems) -> Option<Draft> {
             amount: amount?,
             window,
             quantum,
-            headroom: BasisPoints::WHOLE,
+            headroom: Headroom::Auto,
             start: start(section)?,
             mode: mode(section)?,
             settlement: settlement(section)?,
@@ -199,7 +198,9 @@ fn window(
     let kind = match (section.word("window"), row) {
         (Some(word), _) => word,
         // A row says `sliding` also of fixed windows whose phase nobody knows.
-        (None, Some(Window::Fixed { .. } | Window::Sliding { .. })) => "fixed",
+        (None, Some(Window::Fixed { .. } | Window::Floating { .. } | Window::Sliding { .. })) => {
+            "fixed"
+        }
         (None, Some(Window::Bucket { .. })) => "bucket",
         (None, _) => return None,
     };
@@ -346,10 +347,6 @@ fn named(drafts: Vec<Draft>, scope: &Scope) -> Vec<Limit> {
         label
     };
     let labels: Vec<String> = drafts.iter().map(|draft| label(&draft.limit)).collect();
-    let headroom = match scope.headroom {
-        Headroom::Auto => BasisPoints::WHOLE,
-        Headroom::Share(share) => share,
-    };
     drafts
         .into_iter()
         .zip(&labels)
@@ -362,7 +359,7 @@ fn named(drafts: Vec<Draft>, scope: &Scope) -> Vec<Limit> {
             };
             Limit {
                 name: name.into(),
-                headroom,
+                headroom: scope.headroom,
                 ..draft.limit
             }
         })
@@ -372,6 +369,7 @@ fn named(drafts: Vec<Draft>, scope: &Scope) -> Vec<Limit> {
 const fn window_word(window: Window) -> &'static str {
     match window {
         Window::Fixed { .. } => "fixed",
+        Window::Floating { .. } => "floating",
         Window::Sliding { .. } => "sliding",
         Window::Bucket { .. } => "bucket",
         Window::Concurrent => "concurrent",

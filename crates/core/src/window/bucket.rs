@@ -36,8 +36,9 @@ impl Bucket {
         bucket
     }
 
-    pub(crate) fn earliest(&self, charge: u64, now: Now) -> Earliest {
-        let wanted = self.scaled(charge).min(self.capacity());
+    pub(crate) fn earliest(&self, ceiling: Ceiling, charge: u64, now: Now) -> Earliest {
+        let left_free = self.usable.saturating_sub(ceiling.usable);
+        let wanted = (self.scaled(charge) + self.scaled(left_free)).min(self.capacity());
         let missing = wanted - self.level_at(now.mono);
         if missing <= 0 {
             return Earliest::At(now.mono);
@@ -80,6 +81,21 @@ impl Bucket {
         self.level = (self.capacity() - used).max(debt);
     }
 
+    /// What refills between `from` and `now`, rounded down.
+    pub(crate) fn refilled(&self, from: Timestamp, now: Now) -> u64 {
+        let elapsed = now.mono.as_nanos().saturating_sub(from.as_nanos());
+        let units = u128::from(elapsed) * u128::from(self.usable);
+        u64::try_from(units / u128::from(self.per)).unwrap_or(u64::MAX)
+    }
+
+    /// The use stays: what is there above it is as much more or less as the capacity is.
+    pub(crate) fn set_spread(&mut self, spread: u64, now: Now) {
+        self.refill(now);
+        let used = self.capacity() - self.level;
+        self.spread = spread.min(self.per / 2);
+        self.level = self.capacity() - used;
+    }
+
     fn refill(&mut self, now: Now) {
         self.level = self.level_at(now.mono);
         self.seen = self.seen.max(now.mono);
@@ -109,6 +125,13 @@ mod tests {
     use super::*;
 
     const MINUTE: u64 = 60_000_000_000;
+
+    fn all(bucket: &Bucket) -> Ceiling {
+        Ceiling {
+            usable: bucket.usable,
+            alone: bucket.usable,
+        }
+    }
 
     fn full(amount: u64) -> Bucket {
         Bucket::begin(
@@ -141,7 +164,7 @@ mod tests {
             bucket.charge(used, at_millis(0));
             let start = Timestamp::from_nanos(wait_micros * 1_000);
             assert_eq!(
-                bucket.earliest(requested, at_millis(0)),
+                bucket.earliest(all(&bucket), requested, at_millis(0)),
                 Earliest::At(start),
                 "{limit}"
             );
@@ -158,11 +181,11 @@ mod tests {
             often.refill(at_millis(millis));
         }
         assert_eq!(
-            often.earliest(7, at_millis(59_999)),
-            once.earliest(7, at_millis(59_999))
+            often.earliest(all(&often), 7, at_millis(59_999)),
+            once.earliest(all(&once), 7, at_millis(59_999))
         );
         assert_eq!(
-            once.earliest(7, at_millis(0)),
+            once.earliest(all(&once), 7, at_millis(0)),
             Earliest::At(Timestamp::from_nanos(MINUTE))
         );
     }
@@ -173,7 +196,7 @@ mod tests {
         bucket.charge(90, at_millis(0));
         assert_eq!(bucket.used(at_millis(0)), 90);
         assert_eq!(
-            bucket.earliest(1, at_millis(0)),
+            bucket.earliest(all(&bucket), 1, at_millis(0)),
             Earliest::At(at_millis(31_000).mono)
         );
     }
@@ -192,7 +215,7 @@ mod tests {
         );
         bucket.charge(10, at_millis(0));
         assert_eq!(
-            bucket.earliest(100, at_millis(0)),
+            bucket.earliest(all(&bucket), 100, at_millis(0)),
             Earliest::At(at_millis(6_000).mono)
         );
     }

@@ -85,6 +85,15 @@ impl Fixed {
         self.carried = self.carried.min(used);
     }
 
+    /// Whether what was sent at `sent` counts in the window at `now`.
+    pub(crate) fn covers(&self, sent: Timestamp, now: Now) -> bool {
+        sent >= self.at(now).begin
+    }
+
+    pub(crate) fn set_spread(&mut self, spread: u64) {
+        self.spread = spread;
+    }
+
     /// The window as it stands at `now`.
     fn at(&self, now: Now) -> Self {
         let mut window = self.clone();

@@ -17,7 +17,7 @@ use crate::{Limit, Now, Start, Timestamp, Window};
 use bucket::Bucket;
 use fixed::Fixed;
 use in_flight::InFlight;
-pub(crate) use sliding::Sliding;
+pub(crate) use sliding::{Edge, Sliding};
 
 /// When a charge fits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +26,25 @@ pub(crate) enum Earliest {
     At(Timestamp),
     /// When something that is in flight ends.
     OnRelease,
+}
+
+impl Earliest {
+    /// The later of the two.
+    pub(crate) fn later(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::At(one), Self::At(other)) => Self::At(one.max(other)),
+            _ => Self::OnRelease,
+        }
+    }
+
+    /// The sooner of the two. That something ends is taken for later than any instant that is known.
+    pub(crate) fn sooner(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::At(one), Self::At(other)) => Self::At(one.min(other)),
+            (Self::At(at), _) | (_, Self::At(at)) => Self::At(at),
+            _ => Self::OnRelease,
+        }
+    }
 }
 
 /// The sizes that every window kind decides by.
@@ -63,7 +82,9 @@ impl Count {
         };
         match limit.window {
             Window::Fixed { per } => Self::Fixed(Fixed::begin(nanos(per), spread, used, now)),
-            Window::Sliding { per } => Self::Sliding(Sliding::begin(nanos(per), spread, used, now)),
+            Window::Floating { per } | Window::Sliding { per } => {
+                Self::Sliding(Sliding::begin(nanos(per), spread, used, now))
+            }
             Window::Bucket { per } => {
                 Self::Bucket(Bucket::begin(nanos(per), spread, ceiling, used, now))
             }
@@ -76,7 +97,7 @@ impl Count {
         match self {
             Self::Fixed(count) => count.earliest(ceiling, charge, now),
             Self::Sliding(count) => count.earliest(ceiling, charge, now),
-            Self::Bucket(count) => count.earliest(charge, now),
+            Self::Bucket(count) => count.earliest(ceiling, charge, now),
             Self::InFlight(count) => count.earliest(ceiling, charge, now),
         }
     }
@@ -118,6 +139,47 @@ impl Count {
             Self::Sliding(count) => count.set_used(used, now),
             Self::Bucket(count) => count.set_used(used, now),
             // What is in flight is ours to know: no provider corrects it.
+            Self::InFlight(_) => {}
+        }
+    }
+
+    /// Whether what was sent at `sent` counts in the window at `now`, so that an answer to it tells of that window.
+    pub(crate) fn covers(&self, sent: Timestamp, now: Now) -> bool {
+        match self {
+            Self::Fixed(count) => count.covers(sent, now),
+            Self::Sliding(_) | Self::Bucket(_) | Self::InFlight(_) => true,
+        }
+    }
+
+    /// What was charged from `from` on and still counts, where that can be told.
+    pub(crate) fn since(&self, from: Timestamp) -> Option<u64> {
+        match self {
+            Self::Sliding(count) => Some(count.since(from)),
+            Self::Fixed(_) | Self::Bucket(_) | Self::InFlight(_) => None,
+        }
+    }
+
+    /// The provider's windows end at `edge`, and whole lengths before and after it.
+    pub(crate) fn follow(&mut self, edge: Edge) {
+        if let Self::Sliding(count) = self {
+            count.follow(edge);
+        }
+    }
+
+    /// What came back by itself between `from` and `now`.
+    pub(crate) fn refilled(&self, from: Timestamp, now: Now) -> u64 {
+        match self {
+            Self::Bucket(count) => count.refilled(from, now),
+            Self::Fixed(_) | Self::Sliding(_) | Self::InFlight(_) => 0,
+        }
+    }
+
+    /// Requests arrive within `spread` nanoseconds of each other.
+    pub(crate) fn set_spread(&mut self, spread: u64, now: Now) {
+        match self {
+            Self::Fixed(count) => count.set_spread(spread),
+            Self::Sliding(count) => count.set_spread(spread),
+            Self::Bucket(count) => count.set_spread(spread, now),
             Self::InFlight(_) => {}
         }
     }

@@ -3,8 +3,12 @@
 //! Charges stand in slots in the order of time and leave when the last of their slot is a whole
 //! length old. As long as few of them matter, each instant has a slot of its own and a start is
 //! exact. Of many, those within a 512th of the length share one, which bounds the memory and costs
-//! at most that share of the amount. A ring of fixed buckets with proportional weighting, the usual
+//! at most that share of the amount. What others may have used before counting began is taken for used evenly, so that
+//! it comes back bit by bit. A ring of fixed buckets with proportional weighting, the usual
 //! choice, admits up to twice the amount around an edge.
+//!
+//! Also the count of fixed windows whose edges nobody knows: what is safe for any edge is safe for theirs. Once an answer
+//! tells of an edge, charges from before the last one leave at it, save those that may have arrived after it.
 
 use alloc::collections::VecDeque;
 
@@ -13,40 +17,120 @@ use crate::{Now, Timestamp};
 
 /// From that many slots on, what is closer than that share of the length stands in one.
 const SLOTS: u64 = 512;
+/// In so many pieces comes back what may have been used before counting began.
+const PIECES: u64 = 64;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Sliding {
-    /// How long a charge matters: the interval's length and the spread of arrival.
-    hold: u64,
+    per: u64,
+    spread: u64,
     slots: VecDeque<Slot>,
     used: u64,
+    /// Where the provider's windows end, a whole number of lengths away; `None` where that is not known or they have none.
+    edge: Option<Edge>,
+}
+
+/// An edge of a window: it lies after `after`, and not after `until`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Edge {
+    after: Moment,
+    until: Moment,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    first: Timestamp,
-    last: Timestamp,
+    first: Moment,
+    last: Moment,
     amount: u64,
+}
+
+/// Nanoseconds of the monotonic clock, which may lie before its beginning.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Moment(i64);
+
+impl Moment {
+    fn of(instant: Timestamp) -> Self {
+        Self(signed(instant.as_nanos()))
+    }
+
+    fn plus(self, nanos: u64) -> Self {
+        Self(self.0.saturating_add(signed(nanos)))
+    }
+
+    fn minus(self, nanos: u64) -> Self {
+        Self(self.0.saturating_sub(signed(nanos)))
+    }
+
+    fn instant(self) -> Timestamp {
+        Timestamp::from_nanos(u64::try_from(self.0).unwrap_or(0))
+    }
+}
+
+impl Edge {
+    /// An edge between the two.
+    pub(crate) fn between(after: Timestamp, until: Timestamp) -> Self {
+        Self {
+            after: Moment::of(after),
+            until: Moment::of(until),
+        }
+    }
+
+    /// What is in both, `other` moved by whole lengths next to this one; `None` where nothing is.
+    fn narrowed(self, other: Self, per: u64) -> Option<Self> {
+        let per = signed(per).max(1);
+        let apart = other.until.0.saturating_sub(self.until.0);
+        let by = (apart + per / 2).div_euclid(per) * per;
+        let narrowed = Self {
+            after: self.after.max(Moment(other.after.0 - by)),
+            until: self.until.min(Moment(other.until.0 - by)),
+        };
+        (narrowed.after < narrowed.until).then_some(narrowed)
+    }
+}
+
+/// A clock that has run for three centuries stands still.
+fn signed(nanos: u64) -> i64 {
+    i64::try_from(nanos).unwrap_or(i64::MAX)
 }
 
 impl Sliding {
     pub(crate) fn begin(per: u64, spread: u64, used: u64, now: Now) -> Self {
         let mut sliding = Self {
-            hold: per.saturating_add(spread),
+            per,
+            spread,
             slots: VecDeque::new(),
             used: 0,
+            edge: None,
         };
-        if used > 0 {
-            sliding.charge(used, now);
-        }
+        sliding.assume(used, now);
         sliding
+    }
+
+    /// Takes `used` for used evenly over the length that ends now.
+    fn assume(&mut self, used: u64, now: Now) {
+        self.used = used;
+        for piece in (0..PIECES).rev() {
+            // What does not divide evenly is in the newest.
+            let amount = match piece {
+                0 => used - used / PIECES * (PIECES - 1),
+                _ => used / PIECES,
+            };
+            let at = Moment::of(now.mono).minus(self.per / PIECES * piece);
+            if amount > 0 {
+                self.slots.push_back(Slot {
+                    first: at,
+                    last: at,
+                    amount,
+                });
+            }
+        }
     }
 
     pub(crate) fn earliest(&self, ceiling: Ceiling, charge: u64, now: Now) -> Earliest {
         let mut used = self.used;
         let mut start = now.mono;
         for slot in &self.slots {
-            let leaves = slot.last.plus_nanos(self.hold);
+            let leaves = self.leaves(slot).instant();
             if leaves > now.mono {
                 if ceiling.fits(used, charge) {
                     break;
@@ -67,16 +151,17 @@ impl Sliding {
         self.used += charge;
         let width = match self.slots.len() as u64 {
             0..SLOTS => 0,
-            _ => self.hold / SLOTS,
+            _ => self.hold() / SLOTS,
         };
+        let at = Moment::of(now.mono);
         match self.slots.back_mut() {
-            Some(slot) if now.mono <= slot.last.max(slot.first.plus_nanos(width)) => {
-                slot.last = slot.last.max(now.mono);
+            Some(slot) if at <= slot.last.max(slot.first.plus(width)) => {
+                slot.last = slot.last.max(at);
                 slot.amount += charge;
             }
             _ => self.slots.push_back(Slot {
-                first: now.mono,
-                last: now.mono,
+                first: at,
+                last: at,
                 amount: charge,
             }),
         }
@@ -84,6 +169,7 @@ impl Sliding {
 
     pub(crate) fn give_back(&mut self, amount: u64, charged_at: Timestamp, now: Now) {
         self.forget(now);
+        let charged_at = Moment::of(charged_at);
         let place = self.slots.partition_point(|slot| slot.last < charged_at);
         if let Some(slot) = self.slots.get_mut(place)
             && slot.first <= charged_at
@@ -95,7 +181,7 @@ impl Sliding {
     }
 
     pub(crate) fn used(&self, now: Now) -> u64 {
-        let gone = |slot: &&Slot| slot.last.plus_nanos(self.hold) <= now.mono;
+        let gone = |slot: &&Slot| self.leaves(slot) <= Moment::of(now.mono);
         self.used
             - self
                 .slots
@@ -120,9 +206,49 @@ impl Sliding {
         self.used = used;
     }
 
+    /// Charges leave after the length and `spread`. What has left stays gone.
+    pub(crate) fn set_spread(&mut self, spread: u64) {
+        self.spread = spread;
+    }
+
+    /// What was charged from `from` on and still counts.
+    pub(crate) fn since(&self, from: Timestamp) -> u64 {
+        let from = Moment::of(from);
+        let newer = self.slots.iter().rev().take_while(|slot| slot.last >= from);
+        newer.map(|slot| slot.amount).sum()
+    }
+
+    /// A window ends at `edge`. What is told again and again narrows it down; what contradicts that holds instead.
+    pub(crate) fn follow(&mut self, edge: Edge) {
+        let narrowed = self.edge.and_then(|known| known.narrowed(edge, self.per));
+        let length = edge.until.0.saturating_sub(edge.after.0);
+        if length <= signed(self.per / 4) {
+            self.edge = Some(narrowed.unwrap_or(edge));
+        }
+    }
+
+    /// When a slot counts no more: when it is a whole length old, or at the first edge that all of it came before.
+    fn leaves(&self, slot: &Slot) -> Moment {
+        let aged = slot.last.plus(self.hold());
+        let Some(edge) = self.edge else {
+            return aged;
+        };
+        let per = signed(self.per).max(1);
+        let arrived = slot.last.plus(self.spread);
+        // The first edge before which all of it arrived for certain.
+        let lengths = (arrived.0 - edge.after.0 + per - 1).div_euclid(per);
+        let over = Moment(edge.until.0.saturating_add(lengths.saturating_mul(per)));
+        aged.min(over)
+    }
+
+    /// How long a charge matters: the interval's length and the spread of arrival.
+    fn hold(&self) -> u64 {
+        self.per.saturating_add(self.spread)
+    }
+
     fn forget(&mut self, now: Now) {
         while let Some(slot) = self.slots.front()
-            && slot.last.plus_nanos(self.hold) <= now.mono
+            && self.leaves(slot) <= Moment::of(now.mono)
         {
             self.used -= slot.amount;
             self.slots.pop_front();
@@ -155,6 +281,52 @@ mod tests {
         assert_eq!(window.used(at_millis(1_000)), 2);
         assert_eq!(window.used(at_millis(1_399)), 2);
         assert_eq!(window.used(at_millis(1_400)), 0);
+    }
+
+    #[test]
+    fn what_may_have_been_used_before_comes_back_evenly() {
+        let mut window = Sliding::begin(SECOND, 0, 64, at_millis(0));
+        assert_eq!(window.used(at_millis(0)), 64);
+        assert_eq!(window.used(at_millis(250)), 48);
+        assert_eq!(window.used(at_millis(999)), 1);
+        assert_eq!(window.used(at_millis(1_000)), 0);
+        // Of the five only the newest piece is left.
+        window = Sliding::begin(SECOND, 0, 5, at_millis(0));
+        assert_eq!(window.earliest(FIVE, 1, at_millis(0)), at(1_000));
+    }
+
+    fn edge(after: u64, until: u64) -> Edge {
+        Edge::between(at_millis(after).mono, at_millis(until).mono)
+    }
+
+    #[test]
+    fn at_an_edge_that_was_told_everything_leaves_but_what_may_arrive_after_it() {
+        let mut window = Sliding::begin(SECOND, 50_000_000, 0, at_millis(0));
+        window.charge(2, at_millis(1_000));
+        window.charge(1, at_millis(1_150));
+        window.charge(2, at_millis(1_190));
+        // The windows end between 200 and 220 ms after each second.
+        window.follow(edge(3_200, 3_220));
+        assert_eq!(window.used(at_millis(1_219)), 5);
+        assert_eq!(window.used(at_millis(1_220)), 2);
+        assert_eq!(
+            window.earliest(FIVE, 4, at_millis(1_200)),
+            at(1_220 + 1_000)
+        );
+        assert_eq!(window.earliest(FIVE, 3, at_millis(1_200)), at(1_220));
+    }
+
+    #[test]
+    fn an_edge_is_narrowed_down_and_a_new_one_replaces_what_it_contradicts() {
+        let mut window = Sliding::begin(SECOND, 0, 0, at_millis(0));
+        window.follow(edge(1_100, 1_200));
+        window.follow(edge(7_150, 7_300));
+        assert_eq!(window.edge, Some(edge(1_150, 1_200)));
+        window.follow(edge(8_500, 8_600));
+        assert_eq!(window.edge, Some(edge(8_500, 8_600)));
+        // What leaves more than a quarter open says nothing.
+        window.follow(edge(8_000, 8_400));
+        assert_eq!(window.edge, Some(edge(8_500, 8_600)));
     }
 
     #[test]

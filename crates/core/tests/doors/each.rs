@@ -3,9 +3,9 @@
 use core::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Authority, BasisPoints, Core, Decision, Event, Failures, Grant, Limit, LimitId, Meter,
-    Mode, Now, Outcome, Policy, Refusal, Signal, Start, Target, TargetId, TicketId, Timestamp,
-    Window,
+    Amounts, Authority, BasisPoints, Core, Decision, Event, Failures, Grant, Headroom, Limit,
+    LimitId, Meter, Mode, Now, Outcome, Policy, Reception, Refusal, Signal, Start, Target,
+    TargetId, TicketId, Timestamp, Window,
 };
 
 use crate::{
@@ -39,7 +39,7 @@ fn all_or_nothing_over_several_limits() {
 #[test]
 fn what_can_never_fit_is_refused_for_ever_and_at_the_whole_limit() {
     let mut nearly = tokens(1_000);
-    nearly.headroom = BasisPoints::new(9_000).expect("below the whole");
+    nearly.headroom = Headroom::Share(BasisPoints::new(9_000).expect("below the whole"));
     let mut core = one_target(vec![nearly]);
     let too_large = Refusal::TooLarge {
         limit: LimitId::new(0),
@@ -229,7 +229,13 @@ fn a_mirror_starts_with_one_request_and_the_first_signal_tells_the_truth() {
         remaining: Some(650),
         ..Signal::on(Meter::Tokens)
     };
-    assert!(core.observe(TargetId::new(0), first, &[said], at(100)));
+    assert!(core.observe(
+        TargetId::new(0),
+        first,
+        Reception::Accepted,
+        &[said],
+        at(100)
+    ));
     assert!(matches!(
         events(&mut core)[..],
         [Event::Admitted { ticket: started, .. }] if started == ticket
@@ -250,12 +256,24 @@ fn other_traffic_on_the_account_is_followed_and_our_own_later_requests_are_not_f
         remaining: Some(remaining),
         ..Signal::on(Meter::Tokens)
     };
-    core.observe(TargetId::new(0), first, &[said(900)], at(10));
+    core.observe(
+        TargetId::new(0),
+        first,
+        Reception::Accepted,
+        &[said(900)],
+        at(10),
+    );
     assert_eq!(
         core.limit_states(at(10)).next().map(|state| state.used),
         Some(200)
     );
-    core.observe(TargetId::new(0), second, &[said(500)], at(20));
+    core.observe(
+        TargetId::new(0),
+        second,
+        Reception::Accepted,
+        &[said(500)],
+        at(20),
+    );
     assert_eq!(
         core.limit_states(at(20)).next().map(|state| state.used),
         Some(500)

@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Core, Decision, Event, Limit, LimitId, Meter, Mode, Now, Outcome, Refusal, Signal,
-    Start, TargetId, Timestamp, Window,
+    Amounts, Core, Decision, Event, Limit, LimitId, Meter, Mode, Now, Outcome, Reception, Refusal,
+    Signal, Start, TargetId, Timestamp, Window,
 };
 
 use crate::{
@@ -90,16 +90,18 @@ fn a_limit_that_is_counted_in_another_way_forgets_who_was_charged_on_it() {
     core.observe(
         TargetId::new(0),
         open,
+        Reception::Accepted,
         &[said(Some(1_000), 900, None)],
         at(20),
     );
-    assert_eq!(used(&core, at(20)), 100);
+    // The answer tells of a request that this count has never seen.
+    assert_eq!(used(&core, at(20)), 0);
     assert_eq!(
         core.settle(open, Outcome::Void, at(30))
             .map(|done| done.len()),
         Some(0)
     );
-    assert_eq!(used(&core, at(30)), 100);
+    assert_eq!(used(&core, at(30)), 0);
 }
 
 #[test]
@@ -154,9 +156,21 @@ fn a_signal_that_may_speak_of_several_limits_tells_of_none() {
     );
     let mut core = one_target(vec![bucket(60), day]);
     let open = admitted(submit(&mut core, 0, 1, at(0), at(0)));
-    assert!(!core.observe(TargetId::new(0), open, &[said(None, 59, None)], at(10)));
+    assert!(!core.observe(
+        TargetId::new(0),
+        open,
+        Reception::Accepted,
+        &[said(None, 59, None)],
+        at(10)
+    ));
     let minute = said(None, 20, Some(MINUTE));
-    assert!(core.observe(TargetId::new(0), open, &[minute], at(10)));
+    assert!(core.observe(
+        TargetId::new(0),
+        open,
+        Reception::Accepted,
+        &[minute],
+        at(10)
+    ));
     assert_eq!(used(&core, at(10)), 40);
 }
 
@@ -165,12 +179,18 @@ fn a_ceiling_that_the_provider_lowered_is_followed_down_and_up_again() {
     let mut core = one_target(vec![tokens(1_000)]);
     let open = admitted(submit(&mut core, 0, 100, at(0), at(0)));
     let cut = said(Some(500), 400, Some(MINUTE));
-    assert!(core.observe(TargetId::new(0), open, &[cut], at(10)));
+    assert!(core.observe(TargetId::new(0), open, Reception::Accepted, &[cut], at(10)));
     let state = core.limit_states(at(10)).next().expect("a limit");
     assert_eq!((state.usable, state.used), (500, 100));
     let (ticket, _) = waiting(submit(&mut core, 0, 450, at(600_000), at(10)));
     let whole = said(Some(1_000), 900, Some(MINUTE));
-    assert!(core.observe(TargetId::new(0), open, &[whole], at(20)));
+    assert!(core.observe(
+        TargetId::new(0),
+        open,
+        Reception::Accepted,
+        &[whole],
+        at(20)
+    ));
     assert!(matches!(
         events(&mut core)[..],
         [Event::Admitted { ticket: started, .. }] if started == ticket
@@ -185,8 +205,20 @@ fn a_limit_whose_provider_refused_is_closed_for_as_long_as_it_said() {
         closed_for: Some(Duration::from_secs(seconds)),
         ..Signal::on(Meter::Tokens)
     };
-    assert!(core.observe(TargetId::new(0), refused, &[closed(20)], at(1_000)));
-    assert!(core.observe(TargetId::new(0), refused, &[closed(5)], at(2_000)));
+    assert!(core.observe(
+        TargetId::new(0),
+        refused,
+        Reception::Accepted,
+        &[closed(20)],
+        at(1_000)
+    ));
+    assert!(core.observe(
+        TargetId::new(0),
+        refused,
+        Reception::Accepted,
+        &[closed(5)],
+        at(2_000)
+    ));
     let start = start_of(submit(&mut core, 0, 100, at(600_000), at(2_000)));
     assert_eq!(start, Some(at(21_000).mono));
     core.handle_timeout(at(21_000));
@@ -197,7 +229,13 @@ fn a_limit_whose_provider_refused_is_closed_for_as_long_as_it_said() {
         ..Signal::on(Meter::Concurrent)
     };
     let open = admitted(submit(&mut core, 0, 100, at(21_000), at(21_000)));
-    assert!(!core.observe(TargetId::new(0), open, &[slots], at(21_000)));
+    assert!(!core.observe(
+        TargetId::new(0),
+        open,
+        Reception::Accepted,
+        &[slots],
+        at(21_000)
+    ));
 }
 
 #[test]
@@ -205,7 +243,13 @@ fn a_limit_above_ours_is_another_one() {
     let mut core = one_target(vec![tokens(1_000)]);
     let open = admitted(submit(&mut core, 0, 100, at(0), at(0)));
     let other = said(Some(5_000), 100, Some(MINUTE));
-    assert!(!core.observe(TargetId::new(0), open, &[other], at(10)));
+    assert!(!core.observe(
+        TargetId::new(0),
+        open,
+        Reception::Accepted,
+        &[other],
+        at(10)
+    ));
     assert_eq!(used(&core, at(10)), 100);
 }
 
@@ -273,7 +317,13 @@ fn the_first_signal_on_a_bucket_lets_go_what_the_provider_has_and_no_more() {
     for _ in 0..3 {
         waiting(submit(&mut core, 0, 1, at(600_000), at(0)));
     }
-    assert!(core.observe(TargetId::new(0), first, &[said(Some(20), 19, None)], at(5)));
+    assert!(core.observe(
+        TargetId::new(0),
+        first,
+        Reception::Accepted,
+        &[said(Some(20), 19, None)],
+        at(5)
+    ));
     let state = core.limit_states(at(5)).next().expect("a limit");
     // Three of the line have started.
     assert_eq!((state.usable, state.used), (20, 4));
@@ -312,6 +362,7 @@ fn an_answer_that_overtook_others_does_not_forget_them() {
     core.observe(
         TargetId::new(0),
         burst[9],
+        Reception::Accepted,
         &[said(Some(20), 19, None)],
         at(10_005),
     );

@@ -9,9 +9,9 @@ use core::num::NonZeroU64;
 use core::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Authority, BasisPoints, Core, Decision, Event, Failures, Limit, LimitId, Meter, Mode,
-    Now, Policy, ReservationId, Settlement, Start, Submission, Target, TargetId, TicketId,
-    Timestamp, WallTime, Window,
+    Amounts, Authority, BasisPoints, Core, Decision, Event, Failures, Headroom, Limit, LimitId,
+    Meter, Mode, Now, Policy, ReservationId, Settlement, Start, Submission, Target, TargetId,
+    TicketId, Timestamp, WallTime, Window,
 };
 
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
@@ -31,7 +31,7 @@ pub(crate) fn limit(name: &str, meter: Meter, amount: u64, window: Window) -> Li
         amount: NonZeroU64::new(amount).expect("above zero"),
         window,
         quantum: None,
-        headroom: BasisPoints::WHOLE,
+        headroom: Headroom::Share(BasisPoints::WHOLE),
         start: Start::Full,
         mode: Mode::Enforce,
         settlement: Settlement::Usage,

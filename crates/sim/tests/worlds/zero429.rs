@@ -11,9 +11,13 @@ mod table;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use sluicegate_catalog::{LimitError, LimitRow, Provider, WindowRow, providers};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use sluicegate_catalog::{ErrorClass, LimitError, LimitRow, Provider, WindowRow, providers};
 use sluicegate_core::{Amounts, Limit, Meter};
-use sluicegate_sim::mirror::Mirror;
+use sluicegate_dialect::openai::classify;
+use sluicegate_dialect::{retry_hint, signals, told_by_refusal};
+use sluicegate_fake::model::{OtherTraffic, Share};
+use sluicegate_sim::mirror::{Mirror, Reader, Transits};
 use sluicegate_sim::workload::{Arrivals, Turn};
 use sluicegate_sim::{Answering, Call, Run, Scenario, Transit, World, demand};
 
@@ -36,7 +40,7 @@ const ANSWERING: Answering = Answering {
 };
 const TRANSIT: Transit = Transit {
     min_ms: 0,
-    max_ms: 80,
+    max_ms: 150,
 };
 
 /// Determines everything that is drawn, unless `ZERO429_SEED` is set.
@@ -92,6 +96,21 @@ fn three_times_the_limits_make_no_429() {
         let outcomes = [small, large].map(|thread| thread.join().expect("a load is played"));
         outcomes.concat()
     });
+    if std::env::var("SHOW").is_ok() {
+        for o in &outcomes {
+            println!(
+                "{:16} {:?} calls {:5} 429s {:4} {:?} {} {:6.2}",
+                o.provider,
+                o.load,
+                o.calls,
+                o.rejections,
+                o.rejected_by,
+                o.binding,
+                o.share as f64 / 100.0
+            );
+        }
+        return;
+    }
     // The table is that of the usual seed; the bounds hold for any.
     if seed() == SEED {
         table::check(&outcomes);
@@ -144,6 +163,8 @@ impl Row {
             limits: self.mirrored(),
             demand: &demand::of_model(rule, self.model()),
             counted: &demand::settled_for(rule, self.model()),
+            reads: Some(reader(self.provider)),
+            transits: Transits::Measured,
         };
         let world = World::mirrored(&scenario, mirror).expect("the core can hold to a row");
         let run = world
@@ -156,6 +177,23 @@ impl Row {
         let began = WARM_UP_MINUTES * MINUTE;
         let measured = |call: &&Call| call.started.is_some_and(|at| at.as_nanos() >= began);
         let calls = || run.calls.iter().filter(measured);
+        if std::env::var("DEBUG").is_ok_and(|d| d == self.provider.id) {
+            let mut by: std::collections::BTreeMap<u64, (u64, u64)> = Default::default();
+            for call in &run.calls {
+                if let Some((at, charged)) = call.accepted {
+                    let w = (at / 1_000_000_000 % 86400 + 37) / 60;
+                    let e = by.entry(w).or_default();
+                    e.0 += call.demand.of(Meter::InputTokens);
+                    e.1 += charged;
+                }
+            }
+            eprintln!("DEBUG windows {by:?}");
+            for call in &run.calls {
+                if let Some(by) = &call.rejected_by {
+                    eprintln!("DEBUG {:?} started {:?} {by}", self.load, call.started);
+                }
+            }
+        }
         let mut waits: Vec<u64> = calls()
             .filter_map(|call| Some(call.started?.as_nanos() - call.came.as_nanos()))
             .map(|nanos| nanos / 1_000_000)
@@ -239,6 +277,15 @@ impl Row {
         let mut scenario =
             Scenario::from_yaml(&text).unwrap_or_else(|error| panic!("{profile}: {error}"));
         scenario.provider.concurrent = self.limit("concurrent");
+        scenario.provider.estimate.bias = std::env::var("BIAS").map_or(0.0, |b| b.parse().unwrap());
+        scenario.provider.estimate.spread = Share::try_from(0.05).unwrap();
+        scenario.provider.estimate.seed = seed();
+        if let Ok(share) = std::env::var("OTHERS") {
+            scenario.provider.other_traffic = Some(OtherTraffic {
+                share: Share::try_from(share.parse::<f64>().unwrap()).unwrap(),
+                seed: seed(),
+            });
+        }
         let per_minute = OVERLOAD * self.calls_per_minute();
         Scenario {
             model: self.model().to_owned(),
@@ -291,6 +338,28 @@ impl Row {
             _ => "model",
         }
     }
+}
+
+/// What the gateway reads of the provider's answers, as it would read them on the wire.
+fn reader(provider: &'static Provider) -> Box<Reader> {
+    Box::new(move |said, wall| {
+        let mut headers = HeaderMap::new();
+        for (name, value) in said.headers {
+            let value = HeaderValue::from_str(value).expect("the fake's headers are text");
+            headers.append(HeaderName::from_static(name), value);
+        }
+        let mut told = signals(provider, &headers, wall);
+        if std::env::var("DEBUG").is_ok_and(|d| d == provider.id) { eprintln!("DEBUG {:?} {told:?}", headers); }
+        let status = StatusCode::from_u16(said.status).expect("the fake's statuses are some");
+        if !status.is_success() {
+            let error = classify(provider, status, &headers, said.body);
+            let hint = retry_hint(provider, status, &headers, said.body, wall);
+            if error.class == ErrorClass::Rate {
+                told.extend(told_by_refusal(said.body, &error.kind, hint));
+            }
+        }
+        told
+    })
 }
 
 const DAY: u64 = 24 * 60 * MINUTE;

@@ -1,0 +1,116 @@
+//! How much of a limit is known to be there, where only refusals tell.
+//!
+//! A provider that shows no remainder may have lowered a limit, may charge more than we think, or may serve somebody else on
+//! the same account. Its refusal is then the only sign: what was used when it came is about what can be had. Above that
+//! level one request at a time goes ahead to try; where it is served the level rises with it, where it is refused no other
+//! tries for a while. A level far below the limit is tried again after a window, since cuts end; one just below it is
+//! rather a matter of estimates, which do not, and is left alone for long.
+
+use core::time::Duration;
+
+use crate::Timestamp;
+
+/// A level from that share of the limit on, in hundredths, is near it.
+const NEAR: u64 = 85;
+/// Windows for which a level near the limit is left alone.
+const NEAR_WINDOWS: u64 = 30;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trust {
+    /// What may be used without trying; `u64::MAX` where nothing was ever refused.
+    level: u64,
+    /// Requests above the level that have no answer yet.
+    trying: u32,
+    /// Nobody tries before that.
+    next_try: Timestamp,
+}
+
+impl Trust {
+    pub(crate) const WHOLE: Self = Self {
+        level: u64::MAX,
+        trying: 0,
+        next_try: Timestamp::ZERO,
+    };
+
+    /// What may be used without trying, where that is less than `usable`.
+    pub(crate) fn level_below(&self, usable: u64) -> Option<u64> {
+        (self.level < usable).then_some(self.level)
+    }
+
+    /// When somebody may try; `None` while somebody does.
+    pub(crate) fn next_try(&self) -> Option<Timestamp> {
+        (self.trying == 0).then_some(self.next_try)
+    }
+
+    /// A request goes ahead that makes `used` the use. True where it tries.
+    pub(crate) fn goes_ahead(&mut self, used: u64) -> bool {
+        let tries = used > self.level;
+        if tries {
+            self.trying = self.trying.saturating_add(1);
+        }
+        tries
+    }
+
+    /// One that tried has ended without an answer.
+    pub(crate) fn gives_up(&mut self) {
+        self.trying = self.trying.saturating_sub(1);
+    }
+
+    /// A request was served that had made `used` the use.
+    pub(crate) fn served(&mut self, used: u64) {
+        if self.level != u64::MAX {
+            self.level = self.level.max(used);
+        }
+    }
+
+    /// A request was refused where no more than `used` of `usable` can be had, in a window of length `per`.
+    pub(crate) fn refused(&mut self, used: u64, usable: u64, per: Duration, now: Timestamp) {
+        self.level = self.level.min(used.max(1));
+        let near = self.level >= usable.saturating_mul(NEAR) / 100;
+        let windows = if near { NEAR_WINDOWS } else { 1 };
+        let pause = per.saturating_mul(u32::try_from(windows).unwrap_or(1));
+        self.next_try = self.next_try.max(now.saturating_add(pause));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn after(minutes: u64) -> Timestamp {
+        Timestamp::ZERO.saturating_add(MINUTE * u32::try_from(minutes).expect("few"))
+    }
+
+    #[test]
+    fn what_a_refusal_found_in_use_is_the_level() {
+        let mut trust = Trust::WHOLE;
+        assert_eq!(trust.level_below(1_000), None);
+        trust.refused(512, 1_000, MINUTE, after(1));
+        assert_eq!(trust.level_below(1_000), Some(512));
+        assert_eq!(trust.next_try(), Some(after(2)));
+    }
+
+    #[test]
+    fn one_at_a_time_tries_and_the_level_rises_with_it() {
+        let mut trust = Trust::WHOLE;
+        trust.refused(512, 1_000, MINUTE, after(1));
+        assert!(!trust.goes_ahead(512));
+        assert!(trust.goes_ahead(518));
+        assert_eq!(trust.next_try(), None);
+        trust.gives_up();
+        trust.served(518);
+        assert_eq!(trust.level_below(1_000), Some(518));
+        assert_eq!(trust.next_try(), Some(after(2)));
+        trust.served(1_000);
+        assert_eq!(trust.level_below(1_000), None);
+    }
+
+    #[test]
+    fn a_level_near_the_limit_is_left_alone_for_long() {
+        let mut trust = Trust::WHOLE;
+        trust.refused(900, 1_000, MINUTE, after(1));
+        assert_eq!(trust.next_try(), Some(after(31)));
+    }
+}
