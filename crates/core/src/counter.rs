@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use crate::time::duration_nanos;
 use crate::window::{Ceiling, Count, Earliest, Sliding};
-use crate::{Authority, Limit, Mode, Now, Signal, Start, Timestamp};
+use crate::{Authority, Limit, Mode, Now, Signal, Start, Timestamp, Window};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Counter {
@@ -75,6 +75,7 @@ impl Counter {
     pub(crate) fn never_fits(&self, charge: u64) -> bool {
         self.limit.mode == Mode::Enforce
             && self.limit.authority == Authority::Local
+            && !matches!(self.limit.window, Window::Pacing { .. })
             && charge > self.limit.amount.get()
     }
 

@@ -8,6 +8,7 @@
 extern crate alloc;
 
 mod advance;
+mod calendar;
 mod counter;
 mod decision;
 mod forecast;
@@ -23,6 +24,7 @@ mod time;
 mod units;
 mod window;
 
+pub use calendar::Calendar;
 pub use decision::{Decision, Event, Grant, Refusal, Submission};
 pub use gate::{Core, EVENTS_MAX, LimitState};
 pub use ledger::{Outcome, ReservationId, Resolution};

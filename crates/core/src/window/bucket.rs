@@ -12,7 +12,8 @@ use crate::{Now, Timestamp};
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     per: u64,
-    spread: u64,
+    /// The capacity, as the time in which it refills.
+    depth: u64,
     usable: u64,
     /// In units times `per`.
     level: i128,
@@ -21,33 +22,44 @@ pub(crate) struct Bucket {
 
 impl Bucket {
     pub(crate) fn begin(per: u64, spread: u64, ceiling: Ceiling, used: u64, now: Now) -> Self {
+        let mut bucket = Self::of_depth(per, per, spread, ceiling, now);
+        if used > 0 {
+            bucket.level = bucket.level_when_used(used);
+        }
+        bucket
+    }
+
+    /// A full one that holds no more than what refills in `depth`.
+    pub(super) fn of_depth(per: u64, depth: u64, spread: u64, ceiling: Ceiling, now: Now) -> Self {
         let mut bucket = Self {
             per,
-            spread: spread.min(per / 2),
+            depth: (depth - spread.min(depth / 2)).max(1),
             usable: ceiling.usable,
             level: 0,
             seen: now.mono,
         };
-        bucket.level = if used == 0 {
-            bucket.capacity()
-        } else {
-            bucket.level_when_used(used)
-        };
+        bucket.level = bucket.capacity();
         bucket
     }
 
     pub(crate) fn earliest(&self, charge: u64, now: Now) -> Earliest {
-        let wanted = self.scaled(charge).min(self.capacity());
-        let missing = wanted - self.level_at(now.mono);
-        if missing <= 0 {
-            return Earliest::At(now.mono);
-        }
-        if self.usable == 0 {
-            return Earliest::At(Timestamp::MAX);
-        }
-        let rate = i128::from(self.usable);
-        let wait = (missing + rate - 1) / rate;
-        Earliest::At(now.mono.plus_nanos(u64::try_from(wait).unwrap_or(u64::MAX)))
+        Earliest::At(self.reaches(self.scaled(charge).min(self.capacity()), now))
+    }
+
+    /// When anything at all is left, if nothing is charged before.
+    pub(super) fn is_not_empty_at(&self, now: Now) -> Timestamp {
+        self.reaches(1, now)
+    }
+
+    /// What is used of it when nothing is left, rounded up.
+    pub(super) fn holds(&self) -> u64 {
+        let holds = (self.capacity() + i128::from(self.per) - 1) / i128::from(self.per);
+        u64::try_from(holds).unwrap_or(u64::MAX)
+    }
+
+    /// Whether `charge` is within what it holds when it is full.
+    pub(super) fn can_hold(&self, charge: u64) -> bool {
+        self.scaled(charge) <= self.capacity()
     }
 
     pub(crate) fn charge(&mut self, charge: u64, now: Now) {
@@ -80,6 +92,20 @@ impl Bucket {
         self.level = (self.capacity() - used).max(debt);
     }
 
+    /// When the level is at least `wanted`, if nothing is charged before.
+    fn reaches(&self, wanted: i128, now: Now) -> Timestamp {
+        let missing = wanted - self.level_at(now.mono);
+        if missing <= 0 {
+            return now.mono;
+        }
+        if self.usable == 0 {
+            return Timestamp::MAX;
+        }
+        let rate = i128::from(self.usable);
+        let wait = (missing + rate - 1) / rate;
+        now.mono.plus_nanos(u64::try_from(wait).unwrap_or(u64::MAX))
+    }
+
     fn refill(&mut self, now: Now) {
         self.level = self.level_at(now.mono);
         self.seen = self.seen.max(now.mono);
@@ -95,7 +121,7 @@ impl Bucket {
     }
 
     fn capacity(&self) -> i128 {
-        i128::from(self.usable) * i128::from(self.per - self.spread)
+        i128::from(self.usable) * i128::from(self.depth)
     }
 
     fn scaled(&self, amount: u64) -> i128 {

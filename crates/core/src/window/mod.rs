@@ -5,8 +5,10 @@
 //! trait object: the set is closed, and the ledger's inner loop runs over it.
 
 mod bucket;
+mod edges;
 mod fixed;
 mod in_flight;
+mod pacing;
 mod sliding;
 
 use core::time::Duration;
@@ -15,8 +17,10 @@ use crate::time::duration_nanos;
 use crate::{Limit, Now, Start, Timestamp, Window};
 
 use bucket::Bucket;
+use edges::Edges;
 use fixed::Fixed;
 use in_flight::InFlight;
+use pacing::Pacing;
 pub(crate) use sliding::Sliding;
 
 /// When a charge fits.
@@ -50,6 +54,7 @@ pub(crate) enum Count {
     Fixed(Fixed),
     Sliding(Sliding),
     Bucket(Bucket),
+    Pacing(Pacing),
     InFlight(InFlight),
 }
 
@@ -61,11 +66,19 @@ impl Count {
             Start::Full => 0,
             Start::Empty => ceiling.usable,
         };
-        match limit.window {
-            Window::Fixed { per } => Self::Fixed(Fixed::begin(nanos(per), spread, used, now)),
-            Window::Sliding { per } => Self::Sliding(Sliding::begin(nanos(per), spread, used, now)),
+        let fixed = |edges| Self::Fixed(Fixed::begin(edges, spread, used, now));
+        match &limit.window {
+            Window::Fixed { per } => fixed(Edges::Every(nanos(*per))),
+            Window::Calendar(calendar) => fixed(Edges::At(calendar.clone())),
+            Window::Sliding { per } => {
+                Self::Sliding(Sliding::begin(nanos(*per), spread, used, now))
+            }
             Window::Bucket { per } => {
-                Self::Bucket(Bucket::begin(nanos(per), spread, ceiling, used, now))
+                Self::Bucket(Bucket::begin(nanos(*per), spread, ceiling, used, now))
+            }
+            Window::Pacing { per, burst } => {
+                let (per, burst) = (nanos(*per), nanos(*burst));
+                Self::Pacing(Pacing::begin(per, burst, spread, ceiling, used, now))
             }
             Window::Concurrent => Self::InFlight(InFlight::default()),
         }
@@ -77,6 +90,7 @@ impl Count {
             Self::Fixed(count) => count.earliest(ceiling, charge, now),
             Self::Sliding(count) => count.earliest(ceiling, charge, now),
             Self::Bucket(count) => count.earliest(charge, now),
+            Self::Pacing(count) => count.earliest(charge, now),
             Self::InFlight(count) => count.earliest(ceiling, charge, now),
         }
     }
@@ -87,6 +101,7 @@ impl Count {
             Self::Fixed(count) => count.charge(charge, now),
             Self::Sliding(count) => count.charge(charge, now),
             Self::Bucket(count) => count.charge(charge, now),
+            Self::Pacing(count) => count.charge(charge, now),
             Self::InFlight(count) => count.charge(charge),
         }
     }
@@ -97,6 +112,7 @@ impl Count {
             Self::Fixed(count) => count.give_back(amount, charged_at, now),
             Self::Sliding(count) => count.give_back(amount, charged_at, now),
             Self::Bucket(count) => count.give_back(amount, now),
+            Self::Pacing(count) => count.give_back(amount, now),
             Self::InFlight(count) => count.give_back(amount),
         }
     }
@@ -107,6 +123,7 @@ impl Count {
             Self::Fixed(count) => count.used(now),
             Self::Sliding(count) => count.used(now),
             Self::Bucket(count) => count.used(now),
+            Self::Pacing(count) => count.used(now),
             Self::InFlight(count) => count.used(),
         }
     }
@@ -117,6 +134,7 @@ impl Count {
             Self::Fixed(count) => count.set_used(used, now),
             Self::Sliding(count) => count.set_used(used, now),
             Self::Bucket(count) => count.set_used(used, now),
+            Self::Pacing(count) => count.set_used(used, now),
             // What is in flight is ours to know: no provider corrects it.
             Self::InFlight(_) => {}
         }
@@ -124,8 +142,10 @@ impl Count {
 
     /// The same count under another ceiling.
     pub(crate) fn retune(&mut self, ceiling: Ceiling, now: Now) {
-        if let Self::Bucket(count) = self {
-            count.retune(ceiling, now);
+        match self {
+            Self::Bucket(count) => count.retune(ceiling, now),
+            Self::Pacing(count) => count.retune(ceiling, now),
+            Self::Fixed(_) | Self::Sliding(_) | Self::InFlight(_) => {}
         }
     }
 }
