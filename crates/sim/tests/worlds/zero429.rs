@@ -11,7 +11,7 @@ mod table;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use sluicegate_catalog::{LimitError, LimitRow, Provider, WindowRow, providers};
+use sluicegate_catalog::{LimitRow, Provider, WindowRow, providers};
 use sluicegate_core::{Amounts, Limit, Meter};
 use sluicegate_sim::mirror::Mirror;
 use sluicegate_sim::workload::{Arrivals, Turn};
@@ -296,16 +296,13 @@ impl Row {
 const DAY: u64 = 24 * 60 * MINUTE;
 
 /// Why a limit is left out on both sides; `None` where it is played.
-fn left_out(provider: &Provider, short: &str) -> Option<String> {
-    let limit = match provider.limit(short, amount(&provider.id, short)) {
-        Ok(limit) => limit.named(short.into()),
-        Err(LimitError::Uncountable { window, .. }) => {
-            return Some(format!("a {window} cannot be counted yet"));
-        }
-        Err(error) => panic!("{}: {error}", provider.id),
-    };
+fn left_out(provider: &Provider, short: &str) -> Option<&'static str> {
+    let limit = provider
+        .limit(short, amount(&provider.id, short))
+        .unwrap_or_else(|error| panic!("{}: {error}", provider.id))
+        .named(short.into());
     let per = limit.window.per().unwrap_or_default();
-    (per >= Duration::from_nanos(DAY)).then(|| "ten minutes do not fill a day".to_owned())
+    (per >= Duration::from_nanos(DAY)).then_some("ten minutes do not fill a day")
 }
 
 /// The amount of a limit: 300 requests and 300,000 tokens a minute, and three times as many tokens where output weighs more
