@@ -17,6 +17,7 @@
 //! # Ok::<(), sluicegate_catalog::LimitError>(())
 //! ```
 
+mod calendar;
 mod charge;
 mod error_class;
 mod evidence;
@@ -31,6 +32,7 @@ mod weight;
 mod window;
 mod written;
 
+pub use calendar::{TimeOfDay, Zone};
 pub use charge::{
     Charge, ChargeRule, Input, Output, OutputMeter, OutputOnInput, RequestSize, Slots, TimesBestOf,
 };
@@ -43,5 +45,5 @@ pub use reference::reference;
 pub use settle::{CutStream, UsageTokens};
 pub use signal::{BodyHint, ResetFormat, ResetMeans, SignalRow};
 pub use weight::Weight;
-pub use window::{WindowRow, Zone};
+pub use window::WindowRow;
 pub use written::RowError;

@@ -26,21 +26,19 @@ impl Provider {
     /// `itpm`, `otpm`, `concurrent`) at `amount`, read as the row reads it by default.
     ///
     /// # Errors
-    /// [`LimitError::UnknownShort`] where the provider has no such limit, naming those that it has, and
-    /// [`LimitError::Uncountable`] where its window cannot be counted yet.
+    /// [`LimitError::UnknownShort`] where the provider has no such limit, naming those that it has.
     pub fn limit(&self, short: &str, amount: NonZeroU64) -> Result<LimitTemplate, LimitError> {
         if short == CONCURRENT {
             return Ok(LimitTemplate::concurrent(amount));
         }
         let row = self.limit_row(short)?;
-        self.template(row, row.reading(), amount)
+        Ok(LimitTemplate::of(row, &row.reading(), amount))
     }
 
     /// Like [`Provider::limit`], read as the row's alternative of that name.
     ///
     /// # Errors
-    /// [`LimitError::UnknownShort`], [`LimitError::Uncountable`], or [`LimitError::UnknownAlternative`] naming those
-    /// that the limit has.
+    /// [`LimitError::UnknownShort`], or [`LimitError::UnknownAlternative`] naming those that the limit has.
     pub fn limit_as(
         &self,
         short: &str,
@@ -57,7 +55,11 @@ impl Provider {
             alternative: alternative.to_owned(),
             known: list(row.alternatives.iter().map(|other| other.name.as_str())),
         })?;
-        self.template(row, row.reading().changed(other), amount)
+        Ok(LimitTemplate::of(
+            row,
+            &row.reading().changed(other),
+            amount,
+        ))
     }
 
     /// Short names of the limits that [`Provider::limit`] knows here, in the row's order,
@@ -68,34 +70,6 @@ impl Provider {
             .map(|row| row.short.as_str())
             .filter(|short| *short != CONCURRENT)
             .chain([CONCURRENT])
-    }
-
-    fn template(
-        &self,
-        row: &LimitRow,
-        reading: Reading,
-        amount: NonZeroU64,
-    ) -> Result<LimitTemplate, LimitError> {
-        let window = reading.window.window();
-        Ok(LimitTemplate {
-            meter: row.meter,
-            amount,
-            window: window.ok_or_else(|| LimitError::Uncountable {
-                provider: self.name.clone(),
-                limit: row.short.clone(),
-                window: reading.window.to_string(),
-            })?,
-            quantum: reading.quantum_s.map(seconds_of),
-            start: match row.start {
-                StartRow::Full => Start::Full,
-                StartRow::Empty => Start::Empty,
-            },
-            settlement: reading.settlement.settlement(),
-            failures: match row.failures {
-                FailuresRow::Count => Failures::Count,
-                FailuresRow::Return => Failures::Return,
-            },
-        })
     }
 
     fn limit_row(&self, short: &str) -> Result<&LimitRow, LimitError> {
@@ -144,6 +118,24 @@ impl LimitTemplate {
         self.meter
     }
 
+    fn of(row: &LimitRow, reading: &Reading, amount: NonZeroU64) -> Self {
+        Self {
+            meter: row.meter,
+            amount,
+            window: reading.window.window(),
+            quantum: reading.quantum_s.map(seconds_of),
+            start: match row.start {
+                StartRow::Full => Start::Full,
+                StartRow::Empty => Start::Empty,
+            },
+            settlement: reading.settlement.settlement(),
+            failures: match row.failures {
+                FailuresRow::Count => Failures::Count,
+                FailuresRow::Return => Failures::Return,
+            },
+        }
+    }
+
     const fn concurrent(amount: NonZeroU64) -> Self {
         Self {
             meter: Meter::Concurrent,
@@ -182,9 +174,9 @@ pub struct LimitRow {
 
 impl LimitRow {
     /// The row's own.
-    const fn reading(&self) -> Reading {
+    fn reading(&self) -> Reading {
         Reading {
-            window: self.window,
+            window: self.window.clone(),
             quantum_s: self.quantum_s,
             settlement: self.settlement,
         }
@@ -202,7 +194,7 @@ impl LimitRow {
 }
 
 /// What a limit may be read as in several ways.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Reading {
     window: WindowRow,
     quantum_s: Option<NonZeroU64>,
@@ -212,13 +204,13 @@ struct Reading {
 impl Reading {
     fn changed(self, other: &Alternative) -> Self {
         Self {
-            window: other.window.unwrap_or(self.window),
-            quantum_s: match (other.quantum_s, other.window) {
+            quantum_s: match (other.quantum_s, &other.window) {
                 (Some(seconds), _) => Some(seconds),
                 (None, Some(_)) => None,
                 (None, None) => self.quantum_s,
             },
             settlement: other.settlement.unwrap_or(self.settlement),
+            window: other.window.clone().unwrap_or(self.window),
         }
     }
 }
@@ -264,19 +256,6 @@ pub enum LimitError {
         limit: String,
         /// The short names that it has, as a list in words.
         known: String,
-    },
-    /// The limit's window is one that nothing here can count yet.
-    #[error(
-        "the `{limit}` limit of {provider} cannot be counted yet: its window is a {window}. Leave it out, or write it in the \
-         long form with a window that is at least as strict"
-    )]
-    Uncountable {
-        /// The provider's name.
-        provider: String,
-        /// The limit's short name.
-        limit: String,
-        /// Its window, in words.
-        window: String,
     },
     /// The limit has no alternative of that name.
     #[error("`{limit}` has no alternative `{alternative}`: it has {known}")]

@@ -103,6 +103,17 @@ fn limit_problems(limit: &LimitRow, problems: &mut Vec<String>) {
     if let Some(name) = twice(limit.alternatives.iter().map(|other| &other.name)) {
         problems.push(format!("`{short}`: the alternative `{name}` stands twice"));
     }
+    let windows = limit
+        .alternatives
+        .iter()
+        .filter_map(|other| other.window.as_ref());
+    for window in windows.chain([&limit.window]) {
+        if let WindowRow::Pacing { per_s, burst_s } = window
+            && burst_s.is_some_and(|burst_s| burst_s > *per_s)
+        {
+            problems.push(format!("`{short}`: more comes at once than the amount"));
+        }
+    }
     for other in &limit.alternatives {
         if other.why.is_empty() {
             problems.push(format!("`{short}`: `{}` says no reason", other.name));

@@ -80,7 +80,7 @@ fn limits(rows: &[LimitRow], page: &mut String) {
             known(&row.evidence),
         );
         for other in &row.alternatives {
-            let window = match (other.window, other.quantum_s) {
+            let window = match (&other.window, other.quantum_s) {
                 (Some(kind), quantum) => window(&kind.to_string(), quantum.map(|s| s.get())),
                 (None, Some(quantum)) => window("the same", Some(quantum.get())),
                 (None, None) => String::new(),

@@ -7,8 +7,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use sluicegate_core::{Settlement, Window};
 
+use crate::{TimeOfDay, Zone};
+
 /// A window as a row writes it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum WindowRow {
     /// [`Window::Fixed`].
@@ -31,10 +33,12 @@ pub enum WindowRow {
         /// Time to fill, in seconds.
         per_s: NonZeroU64,
     },
-    /// A leaky bucket: what comes is spread evenly over the period, and little of it may come at once.
+    /// [`Window::Pacing`].
     Pacing {
-        /// Time over which the amount is spread, in seconds.
+        /// Time in which the amount drains, in seconds.
         per_s: NonZeroU64,
+        /// How much may come at once, as the time in which it drains, in seconds; by default all of `per_s`.
+        burst_s: Option<NonZeroU64>,
     },
     /// Calendar days of a zone; each begins with the whole amount.
     Day {
@@ -50,55 +54,30 @@ pub enum WindowRow {
     Concurrent,
 }
 
-/// A time zone whose midnight ends a provider's day or month.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-pub enum Zone {
-    /// Universal time.
-    #[serde(rename = "UTC")]
-    Utc,
-    /// Pacific time, with daylight saving.
-    #[serde(rename = "America/Los_Angeles")]
-    Pacific,
-}
-
-impl Zone {
-    /// The name in the time zone database.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Utc => "UTC",
-            Self::Pacific => "America/Los_Angeles",
-        }
-    }
-}
-
 impl WindowRow {
-    /// The window as the core counts it; `None` for those that it cannot count yet.
-    ///
-    /// A leaky bucket is counted as one that refills: the same amount over the period, but a burst of all of it passes.
-    pub(crate) const fn window(self) -> Option<Window> {
-        Some(match self {
+    /// The window as the core counts it.
+    pub(crate) fn window(&self) -> Window {
+        match self {
             Self::Fixed { per_s } => Window::Fixed {
-                per: seconds_of(per_s),
+                per: seconds_of(*per_s),
             },
             Self::Floating { per_s } => Window::Floating {
-                per: seconds_of(per_s),
+                per: seconds_of(*per_s),
             },
             Self::Sliding { per_s } => Window::Sliding {
-                per: seconds_of(per_s),
+                per: seconds_of(*per_s),
             },
-            Self::Bucket { per_s } | Self::Pacing { per_s } => Window::Bucket {
-                per: seconds_of(per_s),
+            Self::Bucket { per_s } => Window::Bucket {
+                per: seconds_of(*per_s),
             },
-            // Days of universal time begin at multiples of a day since the epoch.
-            Self::Day { zone: Zone::Utc } => Window::Fixed {
-                per: Duration::from_secs(86_400),
+            Self::Pacing { per_s, burst_s } => Window::Pacing {
+                per: seconds_of(*per_s),
+                burst: seconds_of(burst_s.unwrap_or(*per_s)),
             },
+            Self::Day { zone } => Window::Calendar(zone.days(TimeOfDay::MIDNIGHT)),
+            Self::Month { zone } => Window::Calendar(zone.months()),
             Self::Concurrent => Window::Concurrent,
-            Self::Day {
-                zone: Zone::Pacific,
-            }
-            | Self::Month { .. } => return None,
-        })
+        }
     }
 }
 
@@ -109,9 +88,15 @@ impl fmt::Display for WindowRow {
             Self::Floating { per_s } => write!(f, "fixed at unknown edges, {per_s} s"),
             Self::Sliding { per_s } => write!(f, "any interval of {per_s} s"),
             Self::Bucket { per_s } => write!(f, "bucket, full in {per_s} s"),
-            Self::Pacing { per_s } => write!(f, "evenly paced over {per_s} s"),
-            Self::Day { zone } => write!(f, "day that ends at midnight {}", zone.name()),
-            Self::Month { zone } => write!(f, "calendar month {}", zone.name()),
+            Self::Pacing { per_s, burst_s } => {
+                write!(f, "leaky bucket that drains in {per_s} s")?;
+                match burst_s {
+                    Some(burst_s) => write!(f, ", {burst_s} s of it at once"),
+                    None => Ok(()),
+                }
+            }
+            Self::Day { zone } => write!(f, "day that ends at midnight {zone}"),
+            Self::Month { zone } => write!(f, "calendar month {zone}"),
             Self::Concurrent => f.write_str("in flight"),
         }
     }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use sluicegate_catalog::{LimitError, provider, providers};
+use sluicegate_catalog::{Provider, provider, providers};
 use sluicegate_core::{Failures, Settlement, Start, Window};
 
 fn amount(amount: u64) -> NonZeroU64 {
@@ -125,14 +125,27 @@ fn a_refusal_names_what_there_is() {
 }
 
 #[test]
-fn a_window_that_nothing_counts_yet_is_refused_in_words() {
+fn a_day_is_that_of_the_providers_zone() {
     let gemini = provider("gemini").expect("a row");
-    let error = gemini.limit("rpd", amount(100)).expect_err("midnight");
-    assert_eq!(
-        error.to_string(),
-        "the `rpd` limit of Gemini API cannot be counted yet: its window is a day that ends at midnight \
-         America/Los_Angeles. Leave it out, or write it in the long form with a window that is at least as strict"
-    );
+    let day = gemini
+        .limit("rpd", amount(100))
+        .expect("a limit")
+        .named("l".into());
+    assert_eq!(calendar_name(&day.window), Some("day America/Los_Angeles"));
+    assert_eq!(day.start, Start::Full);
+    let openrouter = provider("openrouter").expect("a row");
+    let day = openrouter
+        .limit("rpd", amount(50))
+        .expect("a limit")
+        .named("l".into());
+    assert_eq!(calendar_name(&day.window), Some("day UTC"));
+    let cohere = provider("cohere").expect("a row");
+    let month = cohere
+        .limit("requests_month", amount(1_000))
+        .expect("a limit")
+        .named("l".into());
+    assert_eq!(calendar_name(&month.window), Some("month UTC"));
+    assert_eq!(month.start, Start::Full);
     let rolling = gemini
         .limit_as("rpd", "rolling", amount(100))
         .expect("a reading")
@@ -146,33 +159,54 @@ fn a_window_that_nothing_counts_yet_is_refused_in_words() {
 }
 
 #[test]
-fn a_day_of_universal_time_is_a_fixed_window_and_pacing_a_bucket() {
-    let openrouter = provider("openrouter").expect("a row");
-    let day = openrouter
-        .limit("rpd", amount(50))
-        .expect("a limit")
-        .named("l".into());
-    assert_eq!(
-        day.window,
-        Window::Fixed {
-            per: Duration::from_secs(86_400)
-        }
-    );
-    let together = provider("together").expect("a row");
-    let paced = together
-        .limit("rpm", amount(600))
-        .expect("a limit")
-        .named("l".into());
-    assert_eq!(
-        paced.window,
-        Window::Bucket {
-            per: Duration::from_secs(60)
-        }
-    );
+fn what_is_smoothed_is_a_leaky_bucket_of_the_depth_that_the_row_says() {
+    for (id, short, burst_s) in [
+        ("together", "rpm", 1),
+        ("together", "tpm", 1),
+        ("vertex", "tpm", 1),
+        ("azure_ptu", "tpm", 60),
+    ] {
+        let row = provider(id).expect("a row");
+        let limit = row
+            .limit(short, amount(600))
+            .expect("a limit")
+            .named("l".into());
+        let paced = Window::Pacing {
+            per: Duration::from_secs(60),
+            burst: Duration::from_secs(burst_s),
+        };
+        assert_eq!((limit.window, limit.quantum), (paced, None), "{id} {short}");
+    }
 }
 
 #[test]
-fn every_limit_and_every_reading_is_counted_or_refused_in_words() {
+fn a_row_with_a_wrong_zone_or_burst_is_refused_in_words() {
+    let row = |window: &str| {
+        Provider::from_toml(&format!(
+            "like = 'vertex'\nid = 'lab'\nname = 'Lab'\n[[limits]]\nshort = 'tpm'\nmeter = 'tokens'\n\
+             window = {{ {window} }}\nsettlement = 'usage'\nfailures = 'return'\nstart = 'empty'\n\
+             evidence = {{ confidence = 'measured', source = 'the lab' }}\n"
+        ))
+    };
+    let said = |window: &str| row(window).expect_err("wrong").to_string();
+    let zone = said("kind = 'day', zone = 'Pacific'");
+    assert!(zone.contains("there is no time zone `Pacific`"), "{zone}");
+    assert_eq!(
+        said("kind = 'pacing', per_s = 60, burst_s = 61"),
+        "`tpm`: more comes at once than the amount"
+    );
+    assert!(row("kind = 'day', zone = 'Asia/Seoul'").is_ok());
+}
+
+fn calendar_name(window: &Window) -> Option<&str> {
+    match window {
+        Window::Calendar(calendar) => Some(calendar.name()),
+        _ => None,
+    }
+}
+
+#[test]
+fn every_limit_and_every_reading_is_counted() {
     for provider in providers() {
         for row in &provider.limits {
             let others = row.alternatives.iter();
@@ -180,11 +214,8 @@ fn every_limit_and_every_reading_is_counted_or_refused_in_words() {
                 .map(|other| provider.limit_as(&row.short, &other.name, amount(7)))
                 .chain([provider.limit(&row.short, amount(7))]);
             for reading in readings {
-                match reading {
-                    Ok(template) => assert_eq!(template.meter(), row.meter),
-                    Err(LimitError::Uncountable { .. }) => {}
-                    Err(error) => panic!("{}: {error}", provider.id),
-                }
+                let template = reading.unwrap_or_else(|error| panic!("{}: {error}", provider.id));
+                assert_eq!(template.meter(), row.meter);
             }
         }
     }

@@ -74,13 +74,13 @@ mod tests {
                 (
                     &*limit.name,
                     limit.amount.get(),
-                    limit.window,
+                    &limit.window,
                     limit.quantum,
                     limit.start,
                 )
             })
             .collect();
-        let minutes = Window::Fixed {
+        let minutes = &Window::Fixed {
             per: Duration::from_secs(60),
         };
         let second = Some(Duration::from_secs(1));

@@ -7,6 +7,7 @@ mod account;
 mod deployment;
 mod limits;
 mod server;
+mod window;
 
 pub(crate) use account::is_spoken;
 

@@ -265,6 +265,25 @@ fn limits_in_every_form() {
 }
 
 #[test]
+fn days_months_and_leaky_buckets() {
+    assert_eq!(
+        limits(&good("windows.yaml")),
+        [
+            "account openai requests/day UTC: 10000 Calendar(\"day UTC\") Full Keep",
+            "account openai requests/day America/Los_Angeles: 10000 Calendar(\"day America/Los_Angeles\") Full Keep",
+            "account openai requests/day +09:00 07:30: 20000 Calendar(\"day +09:00 07:30\") Empty Keep",
+            "account openai requests/month UTC: 200000 Calendar(\"month UTC\") Full Keep",
+            "account openai requests/86400s: 90000 Sliding { per: 86400s } Full Keep",
+            "account openai tokens/60s pacing 1s: 300000 Pacing { per: 60s, burst: 1s } Empty Keep",
+            "account openai tokens/60s pacing 60s: 400000 Pacing { per: 60s, burst: 60s } Empty Keep",
+            "account azure tokens/60s: 50000 Pacing { per: 60s, burst: 30s } Empty Usage",
+            "account mistral tokens/month +09:00: 1000 Calendar(\"month +09:00\") Full Keep",
+            "account openrouter requests/day UTC shadow: 50 Calendar(\"day UTC\") Full Keep",
+        ]
+    );
+}
+
+#[test]
 fn deployments_of_one_model_share_one_ledger() {
     let policy = good("shared-ledgers.yaml");
     let names: Vec<String> = policy

@@ -39,8 +39,8 @@ fn limit(meter: Meter, amount: u64, window: Window) -> Limit {
 /// Requests, tokens and output tokens of the given window, and what is in flight.
 fn core(window: Window, tokens: u64) -> Core {
     let limits = vec![
-        limit(Meter::Requests, u64::MAX >> 20, window),
-        limit(Meter::Tokens, tokens, window),
+        limit(Meter::Requests, u64::MAX >> 20, window.clone()),
+        limit(Meter::Tokens, tokens, window.clone()),
         limit(Meter::OutputTokens, u64::MAX >> 20, window),
         limit(Meter::Concurrent, u64::MAX >> 20, Window::Concurrent),
     ];
@@ -70,9 +70,16 @@ fn submission() -> Submission {
     }
 }
 
-const WINDOWS: [(&str, Window); 3] = [
+const WINDOWS: [(&str, Window); 4] = [
     ("bucket", Window::Bucket { per: MINUTE }),
     ("fixed", Window::Fixed { per: MINUTE }),
+    (
+        "pacing",
+        Window::Pacing {
+            per: MINUTE,
+            burst: MINUTE,
+        },
+    ),
     ("sliding", Window::Sliding { per: MINUTE }),
 ];
 

@@ -131,6 +131,7 @@ impl Counter {
     pub(crate) fn never_fits(&self, charge: u64) -> bool {
         self.limit.mode == Mode::Enforce
             && self.limit.authority == Authority::Local
+            && !matches!(self.limit.window, Window::Pacing { .. })
             && charge > self.limit.amount.get()
     }
 

@@ -9,6 +9,7 @@ extern crate alloc;
 
 mod advance;
 mod arrival;
+mod calendar;
 mod counter;
 mod decision;
 mod forecast;
@@ -26,6 +27,7 @@ mod trust;
 mod units;
 mod window;
 
+pub use calendar::Calendar;
 pub use decision::{Decision, Event, Grant, Refusal, Submission};
 pub use gate::{Core, EVENTS_MAX, LimitState};
 pub use ledger::{Outcome, ReservationId, Resolution};

@@ -5,7 +5,7 @@ use core::fmt;
 use core::num::NonZeroU64;
 use core::time::Duration;
 
-use crate::{BasisPoints, Meter};
+use crate::{BasisPoints, Calendar, Meter};
 
 /// A ceiling on a meter, with its window.
 ///
@@ -62,7 +62,7 @@ pub enum Authority {
 }
 
 /// How a limit counts and refills.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Window {
     /// Windows of `per` aligned to multiples of `per` since the Unix epoch; each begins with the whole amount.
     Fixed {
@@ -86,18 +86,30 @@ pub enum Window {
         /// The time in which an empty bucket fills.
         per: Duration,
     },
+    /// A leaky bucket that drains the amount in `per`. A charge of any size starts as soon as less is in it than drains in
+    /// `burst`; what goes beyond that is a debt, which drains before anything else starts. So no charge is too large for it.
+    Pacing {
+        /// The time in which the amount drains.
+        per: Duration,
+        /// The bucket's depth, as the time in which a full one drains.
+        burst: Duration,
+    },
+    /// Windows that end where a calendar says; each begins with the whole amount.
+    Calendar(Calendar),
     /// What is in flight, given back when it ends.
     Concurrent,
 }
 
 impl Window {
-    /// The length over which the amount applies; `None` for what is in flight.
-    pub const fn per(self) -> Option<Duration> {
+    /// The length over which the amount applies, the usual one where they differ; `None` for what is in flight.
+    pub fn per(&self) -> Option<Duration> {
         match self {
             Self::Fixed { per }
             | Self::Floating { per }
             | Self::Sliding { per }
-            | Self::Bucket { per } => Some(per),
+            | Self::Bucket { per }
+            | Self::Pacing { per, .. } => Some(*per),
+            Self::Calendar(calendar) => Some(calendar.usual_length()),
             Self::Concurrent => None,
         }
     }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use crate::Limit;
+use crate::{Limit, Window};
 
 /// Names a limit of the policy in force: its place in [`Policy::limits`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -48,7 +48,7 @@ pub enum PolicyError {
         /// The place that it names.
         limit: usize,
     },
-    /// A window or quantum of no length, or a quantum that is not shorter than its window.
+    /// A window, quantum or burst of no length, or a quantum that is not shorter than its window.
     Window(Arc<str>),
 }
 
@@ -73,7 +73,12 @@ impl Policy {
             let per = limit.window.per();
             let too_short =
                 |length: Duration| length.is_zero() || per.is_none_or(|per| length >= per);
-            if per.is_some_and(|per| per.is_zero()) || limit.quantum.is_some_and(too_short) {
+            let depth = match limit.window {
+                Window::Pacing { burst, .. } => Some(burst),
+                _ => per,
+            };
+            let empty = |length: Option<Duration>| length.is_some_and(|length| length.is_zero());
+            if empty(per) || empty(depth) || limit.quantum.is_some_and(too_short) {
                 return Err(PolicyError::Window(limit.name.clone()));
             }
         }

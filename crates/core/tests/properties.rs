@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sluicegate_core::{
-    Amounts, Authority, BasisPoints, Core, Decision, Event, Failures, Headroom, Limit, LimitId,
-    Meter, Mode, Now, Outcome, Policy, ReservationId, Settlement, Start, Submission, Target,
-    TargetId, TicketId, Timestamp, WallTime, Window,
+    Amounts, Authority, BasisPoints, Calendar, Core, Decision, Event, Failures, Headroom, Limit,
+    LimitId, Meter, Mode, Now, Outcome, Policy, ReservationId, Settlement, Start, Submission,
+    Target, TargetId, TicketId, Timestamp, WallTime, Window,
 };
 
 /// Everything happens on multiples of this, which is wider than a slot of the longest window here.
@@ -19,12 +19,19 @@ const STEP: u64 = 1_000_000_000;
 const PER: u64 = 60 * STEP;
 /// A multiple of every period.
 const EPOCH: u64 = 1_800_000_000 * STEP;
+/// The depth of a leaky bucket, as the time in which it drains.
+const BURST: u64 = 10 * STEP;
+/// Lengths of a calendar's windows, over and over; after its last edge the last one holds.
+const LENGTHS: [u64; 4] = [60 * STEP, 55 * STEP, 65 * STEP, 58 * STEP];
+const WINDOWS: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Fixed,
     Sliding,
     Bucket,
+    Pacing,
+    Calendar,
 }
 
 #[derive(Clone, Debug)]
@@ -38,7 +45,7 @@ enum Step {
 #[test]
 fn an_interval_or_window_never_holds_more_than_the_limit() {
     check(256, |kind, amount, quantum, mut steps| {
-        if kind == Kind::Bucket {
+        if matches!(kind, Kind::Bucket | Kind::Pacing) {
             // What a bucket gets back it may give out at once, however old the charge.
             steps.retain(|step| !matches!(step, Step::Settle { .. }));
         }
@@ -54,20 +61,24 @@ fn an_interval_or_window_never_holds_more_than_the_limit() {
                     .map(|charge| charge.1)
                     .sum()
             };
+            let charges = world.admitted.iter().map(|charge| charge.1);
+            let largest = charges.max().unwrap_or(0);
             match kind {
                 Kind::Sliding => prop_assert!(held(at, PER) <= amount),
                 Kind::Fixed => prop_assert!(held(at - at % PER, PER) <= amount),
                 // A full bucket and what refills while it is emptied.
                 Kind::Bucket => prop_assert!(held(at, PER) <= 2 * amount),
+                Kind::Calendar => {
+                    let (begin, length) = calendar_window(at);
+                    prop_assert!(held(begin, length) <= amount);
+                }
+                // A full bucket, what drains meanwhile, and one more, which may overdraw it.
+                Kind::Pacing => {
+                    prop_assert!(held(at, PER) <= amount + amount * BURST / PER + largest);
+                }
             }
             if let Some(quantum) = quantum {
                 let share = (amount * quantum / PER).max(1);
-                let largest = world
-                    .admitted
-                    .iter()
-                    .map(|charge| charge.1)
-                    .max()
-                    .unwrap_or(0);
                 prop_assert!(held(at, quantum) <= share.max(largest));
             }
         }
@@ -189,7 +200,8 @@ fn a_refusal_changes_nothing() {
         let now = world.now();
         let states: Vec<_> = world.core.limit_states(now).collect();
         let waiting = world.core.waiting();
-        for (tokens, deadline) in [(amount + 1, Timestamp::MAX), (1, Timestamp::ZERO)] {
+        let too_much = (kind != Kind::Pacing).then_some((amount + 1, Timestamp::MAX));
+        for (tokens, deadline) in too_much.into_iter().chain([(1, Timestamp::ZERO)]) {
             if let Decision::Admitted(_) = world.submit(tokens, deadline) {
                 return Ok(());
             }
@@ -207,7 +219,7 @@ fn a_refusal_changes_nothing() {
 fn a_wall_clock_that_jumps_breaks_nothing() {
     let jumps = prop::collection::vec((-7_200_i64..7_200, 0_u64..90), 1..20);
     proptest!(ProptestConfig::with_cases(256), |((kind, amount, quantum, mut steps) in run(), jumps in jumps)| {
-        if kind == Kind::Bucket {
+        if matches!(kind, Kind::Bucket | Kind::Pacing) {
             // What a bucket gets back it may give out at once, however old the charge.
             steps.retain(|step| !matches!(step, Step::Settle { .. }));
         }
@@ -242,7 +254,13 @@ fn check(
 }
 
 fn run() -> impl Strategy<Value = (Kind, u64, Option<u64>, Vec<Step>)> {
-    let kind = prop_oneof![Just(Kind::Fixed), Just(Kind::Sliding), Just(Kind::Bucket)];
+    let kind = prop_oneof![
+        Just(Kind::Fixed),
+        Just(Kind::Sliding),
+        Just(Kind::Bucket),
+        Just(Kind::Pacing),
+        Just(Kind::Calendar),
+    ];
     let quantum = prop_oneof![2 => Just(None), 1 => Just(Some(6 * STEP))];
     (kind, 10_u64..200, quantum).prop_flat_map(|(kind, amount, quantum)| {
         let usage = (0..=amount).prop_map(|tokens| {
@@ -298,6 +316,11 @@ impl World {
                 Kind::Fixed => Window::Fixed { per },
                 Kind::Sliding => Window::Sliding { per },
                 Kind::Bucket => Window::Bucket { per },
+                Kind::Pacing => Window::Pacing {
+                    per,
+                    burst: Duration::from_nanos(BURST),
+                },
+                Kind::Calendar => Window::Calendar(calendar()),
             },
             quantum: quantum.map(Duration::from_nanos),
             headroom: Headroom::Share(BasisPoints::WHOLE),
@@ -453,6 +476,30 @@ impl World {
     }
 }
 
+fn calendar() -> Calendar {
+    let mut edge = EPOCH;
+    let mut edges = vec![WallTime::from_unix_nanos(edge)];
+    for length in LENGTHS.into_iter().cycle().take(WINDOWS) {
+        edge += length;
+        edges.push(WallTime::from_unix_nanos(edge));
+    }
+    Calendar::new("test", edges).expect("they rise")
+}
+
+/// Beginning and length of the calendar's window around `clock`, counted window by window.
+fn calendar_window(clock: u64) -> (u64, u64) {
+    let last = LENGTHS[LENGTHS.len() - 1];
+    let lengths = LENGTHS.into_iter().cycle().take(WINDOWS);
+    let mut begin = 0;
+    for length in lengths.chain(std::iter::repeat(last)) {
+        if clock < begin + length {
+            return (begin, length);
+        }
+        begin += length;
+    }
+    unreachable!("windows go on for ever")
+}
+
 /// Keeps every charge and adds up again.
 struct Model {
     kind: Kind,
@@ -482,17 +529,23 @@ impl Model {
         match self.kind {
             Kind::Fixed => since(clock - clock % PER) + tokens <= self.amount,
             Kind::Sliding => since((clock + 1).saturating_sub(PER)) + tokens <= self.amount,
-            Kind::Bucket => {
+            Kind::Calendar => since(calendar_window(clock).0) + tokens <= self.amount,
+            Kind::Bucket | Kind::Pacing => {
+                let (depth, wanted) = match self.kind {
+                    Kind::Pacing => (BURST, 1),
+                    _ => (PER, i128::from(tokens) * i128::from(PER)),
+                };
                 // Tokens times PER, to stay with whole numbers.
                 let (per, rate) = (i128::from(PER), i128::from(self.amount));
-                let mut level = rate * per;
+                let full = rate * i128::from(depth);
+                let mut level = full;
                 let mut seen = 0;
                 for &(at, change) in self.changes.iter().chain([&(clock, 0)]) {
-                    level = (level + i128::from(at - seen) * rate).min(rate * per);
-                    level = (level + change * per).min(rate * per);
+                    level = (level + i128::from(at - seen) * rate).min(full);
+                    level = (level + change * per).min(full);
                     seen = at;
                 }
-                level >= i128::from(tokens) * per
+                level >= wanted
             }
         }
     }

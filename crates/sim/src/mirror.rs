@@ -1,11 +1,12 @@
 //! The gateway's side of a world: its limits, what it expects calls to be charged, what it takes them
 //! to have used.
 //!
-//! For a provider whose settings are known, [`limits`] says what a configuration would say. Only the words are translated here, no amount is computed: how the core counts and how the
-//! provider's model counts stay two separate things.
+//! For a provider whose settings are known, [`limits`] says what a configuration would say. Only the words are translated
+//! here, no amount is computed: how the core counts and how the provider's model counts stay two separate things.
 
 use std::time::Duration;
 
+use sluicegate_catalog::{TimeOfDay, Zone};
 use sluicegate_core::{
     Amounts, Authority, BasisPoints, Failures, Headroom, Limit, Meter, Mode, Settlement, Signal,
     Start, WallTime, Window,
@@ -90,6 +91,9 @@ pub fn limits(settings: &Settings, arrival_spread: Duration) -> Vec<Limit> {
         arrival_spread,
         authority: Authority::Local,
     };
+    let offset = settings.utc_offset().to_string();
+    let zone = Zone::named(&offset)
+        .expect("an offset of less than a day, as the fake writes it, is a zone");
     let in_flight = settings.concurrent.map(|amount| {
         let name = Meter::Concurrent.name().to_owned();
         limit(name, Meter::Concurrent, amount, Window::Concurrent, None)
@@ -112,10 +116,16 @@ pub fn limits(settings: &Settings, arrival_spread: Duration) -> Vec<Limit> {
                     Window::Sliding { per }
                 }
                 (model::Window::Bucket, _) => Window::Bucket { per },
-                // The core has no calendar with zones and no leaky bucket: what never holds more is safe.
-                (model::Window::Pacing | model::Window::Day | model::Window::Month, _) => {
-                    Window::Sliding { per }
+                (model::Window::Pacing, _) => Window::Pacing {
+                    per,
+                    burst: mirrored.burst.map_or(per, length),
+                },
+                (model::Window::Month, _) => Window::Calendar(zone.months()),
+                (model::Window::Day, _) if mirrored.per == Period::DAY => {
+                    Window::Calendar(zone.days(TimeOfDay::MIDNIGHT))
                 }
+                // A day of another length is one of the fake's alone: what never holds more is safe.
+                (model::Window::Day, _) => Window::Sliding { per },
             };
             let quantum = mirrored.quantum.map(|quantum| quantum.per);
             let name = format!("{index} {meter}/{}", mirrored.per);

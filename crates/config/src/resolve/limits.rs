@@ -11,6 +11,7 @@ use sluicegate_core::{
 
 use crate::checked::{Data, Section, Value};
 use crate::errors::{Mark, Path, Problems};
+use crate::resolve::window;
 use crate::shape::brief;
 use crate::table::{LONG, SHORT};
 
@@ -104,9 +105,10 @@ fn read_short(section: &Section, scope: &Scope, drafts: &mut Vec<Draft>, problem
 /// `limit` from the provider's row with what `changes` says otherwise.
 fn changed(mut limit: Limit, changes: &Section, problems: &mut Problems) -> Option<Limit> {
     if limit.window == Window::Concurrent {
-        refuse_windows(changes, &["window", "quantum", "phase"], problems)?;
-    } else if changes.has("window") || changes.has("phase") {
-        limit.window = window(changes, limit.window.per(), Some(limit.window), problems)?;
+        refuse_windows(changes, &OF_WINDOWS, problems)?;
+        refuse_windows(changes, &["window"], problems)?;
+    } else if window::is_told_by(changes) {
+        limit.window = window::changed(changes, &limit.window, problems)?;
     }
     if let Some(per) = limit.window.per() {
         limit.quantum = match quantum(changes, limit.meter, limit.amount, per, problems)? {
@@ -125,7 +127,8 @@ fn read_long(section: &Section, problems: &mut Problems) -> Option<Draft> {
     let amount = section.count("amount").and_then(NonZeroU64::new);
     let per = section.duration("per");
     let (window, quantum) = if meter == Meter::Concurrent {
-        refuse_windows(section, &["per", "quantum", "phase"], problems)?;
+        refuse_windows(section, &["per"], problems)?;
+        refuse_windows(section, &OF_WINDOWS, problems)?;
         if section
             .word("window")
             .is_some_and(|word| word != "concurrent")
@@ -134,13 +137,17 @@ fn read_long(section: &Section, problems: &mut Problems) -> Option<Draft> {
         }
         (Window::Concurrent, None)
     } else {
-        let window = window(section, per, None, problems);
+        let window = window::full(section, problems);
+        let per = window.as_ref().and_then(Window::per).or(per);
         let quantum = match (amount, per) {
             (Some(amount), Some(per)) => quantum(section, meter, amount, per, problems)?,
             _ => None,
         };
         (window?, quantum)
     };
+    if section.is_broken("start") {
+        return None;
+    }
     Some(Draft {
         at: section.at,
         path: section.path.clone(),
@@ -148,10 +155,10 @@ fn read_long(section: &Section, problems: &mut Problems) -> Option<Draft> {
             name: Arc::from(""),
             meter,
             amount: amount?,
-            window,
             quantum,
             headroom: Headroom::Auto,
-            start: start(section)?,
+            start: start(section).unwrap_or_else(|| usual_start(&window)),
+            window,
             mode: mode(section)?,
             settlement: settlement(section)?,
             failures: Failures::Count,
@@ -160,6 +167,9 @@ fn read_long(section: &Section, problems: &mut Problems) -> Option<Draft> {
         },
     })
 }
+
+/// What is true of no limit on what is in flight.
+const OF_WINDOWS: [&str; 5] = ["quantum", "phase", "burst", "zone", "reset_at"];
 
 /// What is in flight has no window.
 fn refuse_windows(section: &Section, keys: &[&str], problems: &mut Problems) -> Option<()> {
@@ -173,66 +183,6 @@ fn refuse_windows(section: &Section, keys: &[&str], problems: &mut Problems) -> 
         }
     }
     right
-}
-
-/// The window that `section` asks for; `row` is the provider's, where there is one.
-fn window(
-    section: &Section,
-    per: Option<Duration>,
-    row: Option<Window>,
-    problems: &mut Problems,
-) -> Option<Window> {
-    for key in ["per", "window"] {
-        if row.is_none() && !section.has(key) {
-            problems
-                .add(section.at, &section.path, format!("\"{key}\" is missing"))
-                .mend(match key {
-                    "per" => "add the time over which the amount applies, like `per: 60s`",
-                    _ => "add `window: fixed`, `sliding` or `bucket`",
-                });
-        }
-    }
-    if section.is_broken("window") || section.is_broken("phase") {
-        return None;
-    }
-    let kind = match (section.word("window"), row) {
-        (Some(word), _) => word,
-        // A row says `sliding` also of fixed windows whose phase nobody knows.
-        (None, Some(Window::Fixed { .. } | Window::Floating { .. } | Window::Sliding { .. })) => {
-            "fixed"
-        }
-        (None, Some(Window::Bucket { .. })) => "bucket",
-        (None, _) => return None,
-    };
-    if kind == "concurrent" {
-        let value = section.value("window")?;
-        problems
-            .add(
-                value.at,
-                &value.path,
-                "\"concurrent\" goes with the meter concurrent only",
-            )
-            .mend("write fixed, sliding or bucket");
-        return None;
-    }
-    if kind != "fixed"
-        && let Some(value) = section.value("phase")
-    {
-        problems
-            .add(
-                value.at,
-                &value.path,
-                format!("a {kind} window has no phase"),
-            )
-            .mend("remove it, or write `window: fixed`");
-        return None;
-    }
-    let per = per?;
-    Some(match (kind, section.word("phase")) {
-        ("fixed", Some("calendar")) => Window::Fixed { per },
-        ("bucket", _) => Window::Bucket { per },
-        _ => Window::Sliding { per },
-    })
 }
 
 /// The quantum that `section` asks for; the outer `None` where it cannot be.
@@ -297,6 +247,15 @@ fn start(section: &Section) -> Option<Start> {
     })
 }
 
+/// A limit of a day would stand still for long if it were believed to be used up.
+fn usual_start(window: &Window) -> Start {
+    if window.per().is_none_or(|per| per < window::DAY) {
+        Start::Empty
+    } else {
+        Start::Full
+    }
+}
+
 fn mode(section: &Section) -> Option<Mode> {
     section.word("mode").map(|word| match word {
         "shadow" => Mode::Shadow,
@@ -315,8 +274,8 @@ fn settlement(section: &Section) -> Option<Settlement> {
 fn refuse_duplicates(drafts: &[Draft], problems: &mut Problems) {
     for (index, draft) in drafts.iter().enumerate() {
         let same = |other: &&Draft| {
-            (other.limit.meter, other.limit.window, other.limit.mode)
-                == (draft.limit.meter, draft.limit.window, draft.limit.mode)
+            (other.limit.meter, other.limit.mode) == (draft.limit.meter, draft.limit.mode)
+                && other.limit.window == draft.limit.window
         };
         if let Some(first) = drafts[..index].iter().find(same) {
             problems
@@ -338,8 +297,10 @@ fn refuse_duplicates(drafts: &[Draft], problems: &mut Problems) {
 fn named(drafts: Vec<Draft>, scope: &Scope) -> Vec<Limit> {
     let label = |limit: &Limit| {
         let mut label = format!("{} {}", scope.name, limit.meter);
-        if let Some(per) = limit.window.per() {
-            label.push_str(&format!("/{}", seconds(per)));
+        match (&limit.window, limit.window.per()) {
+            (Window::Calendar(calendar), _) => label.push_str(&format!("/{}", calendar.name())),
+            (_, Some(per)) => label.push_str(&format!("/{}", seconds(per))),
+            (_, None) => {}
         }
         if limit.mode == Mode::Shadow {
             label.push_str(" shadow");
@@ -355,7 +316,7 @@ fn named(drafts: Vec<Draft>, scope: &Scope) -> Vec<Limit> {
             let name = if alone {
                 label.clone()
             } else {
-                format!("{label} {}", window_word(draft.limit.window))
+                format!("{label} {}", window_words(&draft.limit.window))
             };
             Limit {
                 name: name.into(),
@@ -366,13 +327,15 @@ fn named(drafts: Vec<Draft>, scope: &Scope) -> Vec<Limit> {
         .collect()
 }
 
-const fn window_word(window: Window) -> &'static str {
+fn window_words(window: &Window) -> String {
     match window {
-        Window::Fixed { .. } => "fixed",
-        Window::Floating { .. } => "floating",
-        Window::Sliding { .. } => "sliding",
-        Window::Bucket { .. } => "bucket",
-        Window::Concurrent => "concurrent",
+        Window::Fixed { .. } => "fixed".to_owned(),
+        Window::Floating { .. } => "floating".to_owned(),
+        Window::Sliding { .. } => "sliding".to_owned(),
+        Window::Bucket { .. } => "bucket".to_owned(),
+        Window::Pacing { burst, .. } => format!("pacing {}", seconds(*burst)),
+        Window::Calendar(calendar) => calendar.name().to_owned(),
+        Window::Concurrent => "concurrent".to_owned(),
     }
 }
 

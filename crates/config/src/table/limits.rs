@@ -26,6 +26,8 @@ pub(crate) static SHORT: Object = Object {
         Field::optional("itpm", SHORT_VALUE, "Input tokens per minute."),
         Field::optional("otpm", SHORT_VALUE, "Output tokens per minute."),
         Field::optional("concurrent", SHORT_VALUE, "Requests in flight."),
+        Field::optional("requests_month", SHORT_VALUE, "Requests per month."),
+        Field::optional("tokens_month", SHORT_VALUE, "Tokens per month."),
         Field::later("spend_month"),
     ],
 };
@@ -46,6 +48,9 @@ static OVERRIDE: Object = Object {
         Field::optional("quantum", PERIOD, QUANTUM_DOC),
         Field::optional("start", START, START_DOC),
         Field::optional("phase", PHASE, PHASE_DOC),
+        Field::optional("burst", PERIOD, BURST_DOC),
+        Field::optional("zone", ZONE, ZONE_DOC),
+        Field::optional("reset_at", RESET_AT, RESET_AT_DOC),
         Field::optional("mode", MODE, MODE_DOC),
         Field::optional("settle", SETTLE, SETTLE_DOC),
     ],
@@ -71,7 +76,7 @@ pub(crate) static LONG: Object = Object {
         Field::optional(
             "per",
             PERIOD,
-            "The time over which the amount applies; needed unless the meter is concurrent.",
+            "The time over which the amount applies; needed unless the meter is concurrent or the window a day or a month.",
         ),
         Field::optional(
             "window",
@@ -79,8 +84,15 @@ pub(crate) static LONG: Object = Object {
             "How it counts and refills; needed unless the meter is concurrent.",
         ),
         Field::optional("quantum", PERIOD, QUANTUM_DOC),
-        Field::defaulted("start", START, "empty", START_DOC),
+        Field::optional(
+            "start",
+            START,
+            "What is left when counting begins. Without it: full where the period is a day or longer, else empty.",
+        ),
         Field::optional("phase", PHASE, PHASE_DOC),
+        Field::optional("burst", PERIOD, BURST_DOC),
+        Field::optional("zone", ZONE, ZONE_DOC),
+        Field::optional("reset_at", RESET_AT, RESET_AT_DOC),
         Field::defaulted("mode", MODE, "enforce", MODE_DOC),
         Field::defaulted("settle", SETTLE, "keep", SETTLE_DOC),
     ],
@@ -91,6 +103,12 @@ const QUANTUM_DOC: &str = "Also enforced over this shorter time, in proportion: 
                            of 1s are at most 10 in any second.";
 const START_DOC: &str = "What is left when counting begins.";
 const PHASE_DOC: &str = "Where a fixed window begins. Without it: unknown.";
+const BURST_DOC: &str = "How much may come at once with `window: pacing`, as the time in which it drains. Without it: the whole \
+                         amount.";
+const ZONE: Kind = Kind::Text("a time zone, `America/Los_Angeles`, `UTC` or `+09:00`");
+const ZONE_DOC: &str = "Whose day or month it is.";
+const RESET_AT: Kind = Kind::Text("a time of day, `07:30`");
+const RESET_AT_DOC: &str = "When a day begins on the clocks of its zone. Without it: at midnight.";
 const MODE_DOC: &str = "Whether it holds requests back.";
 const SETTLE_DOC: &str =
     "What becomes of the difference between the charge on arrival and what was used.";
@@ -105,9 +123,19 @@ const WINDOW: Kind = Kind::Word(&[
         "no interval of the period holds more, wherever it begins",
     ),
     Word::now("bucket", "refills continuously"),
+    Word::now(
+        "pacing",
+        "a leaky bucket: drains continuously, and a request of any size starts while it is not full",
+    ),
+    Word::now(
+        "day",
+        "calendar days of a zone, each with the whole amount; one that rolls is `sliding` with `per: 24h`",
+    ),
+    Word::now(
+        "month",
+        "calendar months of a zone, each with the whole amount",
+    ),
     Word::now("concurrent", "given back when the request ends"),
-    Word::later("pacing"),
-    Word::later("day"),
 ]);
 const START: Kind = Kind::Word(&[
     Word::now("empty", "one request passes, then the window refills"),

@@ -12,6 +12,8 @@ use crate::{Now, Timestamp};
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     per: u64,
+    /// What the provider's holds, as the time in which that refills.
+    depth: u64,
     spread: u64,
     usable: u64,
     /// In units times `per`.
@@ -21,34 +23,59 @@ pub(crate) struct Bucket {
 
 impl Bucket {
     pub(crate) fn begin(per: u64, spread: u64, ceiling: Ceiling, used: u64, now: Now) -> Self {
+        let mut bucket = Self::of_depth(per, per, spread, ceiling, now);
+        if used > 0 {
+            bucket.level = bucket.level_when_used(used);
+        }
+        bucket
+    }
+
+    /// A full one that holds no more than what refills in `depth`.
+    pub(super) fn of_depth(per: u64, depth: u64, spread: u64, ceiling: Ceiling, now: Now) -> Self {
         let mut bucket = Self {
             per,
-            spread: spread.min(per / 2),
+            depth,
+            spread: spread.min(depth / 2),
             usable: ceiling.usable,
             level: 0,
             seen: now.mono,
         };
-        bucket.level = if used == 0 {
-            bucket.capacity()
-        } else {
-            bucket.level_when_used(used)
-        };
+        bucket.level = bucket.capacity();
         bucket
     }
 
     pub(crate) fn earliest(&self, ceiling: Ceiling, charge: u64, now: Now) -> Earliest {
         let left_free = self.usable.saturating_sub(ceiling.usable);
         let wanted = (self.scaled(charge) + self.scaled(left_free)).min(self.capacity());
-        let missing = wanted - self.level_at(now.mono);
-        if missing <= 0 {
-            return Earliest::At(now.mono);
+        Earliest::At(self.reaches(wanted, now))
+    }
+
+    /// When more is left than `ceiling` leaves free, if nothing is charged before.
+    pub(super) fn leaves_more_than(&self, ceiling: Ceiling, now: Now) -> Timestamp {
+        let left_free = self.usable.saturating_sub(ceiling.usable);
+        self.reaches((self.scaled(left_free) + 1).min(self.capacity()), now)
+    }
+
+    /// `ceiling`, which says how much is left free of what refills in a period, for what the bucket holds.
+    pub(super) fn in_proportion(&self, ceiling: Ceiling) -> Ceiling {
+        let left_free = u128::from(self.usable.saturating_sub(ceiling.usable));
+        let left_free = left_free * u128::from(self.depth) / u128::from(self.per);
+        let left_free = u64::try_from(left_free).unwrap_or(u64::MAX);
+        Ceiling {
+            usable: self.usable.saturating_sub(left_free),
+            ..ceiling
         }
-        if self.usable == 0 {
-            return Earliest::At(Timestamp::MAX);
-        }
-        let rate = i128::from(self.usable);
-        let wait = (missing + rate - 1) / rate;
-        Earliest::At(now.mono.plus_nanos(u64::try_from(wait).unwrap_or(u64::MAX)))
+    }
+
+    /// What is used of it when nothing is left, rounded up.
+    pub(super) fn holds(&self) -> u64 {
+        let holds = (self.capacity() + i128::from(self.per) - 1) / i128::from(self.per);
+        u64::try_from(holds).unwrap_or(u64::MAX)
+    }
+
+    /// Whether `charge` is within what it holds when it is full.
+    pub(super) fn can_hold(&self, charge: u64) -> bool {
+        self.scaled(charge) <= self.capacity()
     }
 
     pub(crate) fn charge(&mut self, charge: u64, now: Now) {
@@ -92,8 +119,22 @@ impl Bucket {
     pub(crate) fn set_spread(&mut self, spread: u64, now: Now) {
         self.refill(now);
         let used = self.capacity() - self.level;
-        self.spread = spread.min(self.per / 2);
+        self.spread = spread.min(self.depth / 2);
         self.level = self.capacity() - used;
+    }
+
+    /// When the level is at least `wanted`, if nothing is charged before.
+    fn reaches(&self, wanted: i128, now: Now) -> Timestamp {
+        let missing = wanted - self.level_at(now.mono);
+        if missing <= 0 {
+            return now.mono;
+        }
+        if self.usable == 0 {
+            return Timestamp::MAX;
+        }
+        let rate = i128::from(self.usable);
+        let wait = (missing + rate - 1) / rate;
+        now.mono.plus_nanos(u64::try_from(wait).unwrap_or(u64::MAX))
     }
 
     fn refill(&mut self, now: Now) {
@@ -111,7 +152,7 @@ impl Bucket {
     }
 
     fn capacity(&self) -> i128 {
-        i128::from(self.usable) * i128::from(self.per - self.spread)
+        i128::from(self.usable) * i128::from(self.depth - self.spread)
     }
 
     fn scaled(&self, amount: u64) -> i128 {

@@ -1,4 +1,4 @@
-//! Windows aligned to the calendar: each begins with the whole amount, at a multiple of its length since the Unix epoch.
+//! Windows aligned to the calendar: each begins with the whole amount, at an edge of the wall clock.
 //!
 //! Edges live on the wall clock, waiting on the monotonic one. The edge is therefore found once, when a window begins, and
 //! kept as a monotonic instant: a wall clock that jumps cannot reopen a window. After a jump the running window is
@@ -8,7 +8,7 @@
 //! A request that leaves just before an edge may arrive after it. For as long as the arrival spread it is counted in both
 //! windows.
 
-use super::{Ceiling, Earliest};
+use super::{Ceiling, Earliest, Edges};
 use crate::{Now, Timestamp};
 
 /// Below this a difference between two readings of the wall clock is drift, not a jump.
@@ -16,7 +16,7 @@ const JUMP_MIN_NANOS: u64 = 100_000_000;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Fixed {
-    per: u64,
+    edges: Edges,
     spread: u64,
     /// When the running window began to count; earlier charges are in no refundable place.
     begin: Timestamp,
@@ -29,10 +29,10 @@ pub(crate) struct Fixed {
 }
 
 impl Fixed {
-    pub(crate) fn begin(per: u64, spread: u64, used: u64, now: Now) -> Self {
-        let end = edge_at_or_after(now.mono.plus_nanos(1), per, now);
+    pub(crate) fn begin(edges: Edges, spread: u64, used: u64, now: Now) -> Self {
+        let end = edge_at_or_after(now.mono.plus_nanos(1), &edges, now);
         Self {
-            per,
+            edges,
             spread,
             begin: now.mono,
             end,
@@ -97,13 +97,15 @@ impl Fixed {
     /// The window as it stands at `now`.
     fn at(&self, now: Now) -> Self {
         let mut window = self.clone();
-        if window.jumped(now) && now.mono < window.end.plus_nanos(window.per) {
-            window.end = edge_at_or_after(window.end.max(now.mono.plus_nanos(1)), window.per, now);
+        if window.jumped(now) && now.mono < window.end.plus_nanos(window.edges.longest()) {
+            let floor = window.end.max(now.mono.plus_nanos(1));
+            window.end = edge_at_or_after(floor, &window.edges, now);
         }
         window.offset = offset(now);
         if now.mono >= window.end {
-            // The clock may have drifted since the last edge was found: half a period tells this edge from the next.
-            let next = edge_at_or_after(window.end.plus_nanos(window.per / 2), window.per, now);
+            // The clock may have drifted since the last edge was found: half a window tells this edge from the next.
+            let floor = window.end.plus_nanos(window.edges.shortest() / 2);
+            let next = edge_at_or_after(floor, &window.edges, now);
             if now.mono < next {
                 window.begin = window.end;
                 window.used = window.carried;
@@ -111,7 +113,7 @@ impl Fixed {
             } else {
                 window.begin = now.mono;
                 window.used = 0;
-                window.end = edge_at_or_after(now.mono.plus_nanos(1), window.per, now);
+                window.end = edge_at_or_after(now.mono.plus_nanos(1), &window.edges, now);
             }
             window.carried = 0;
         }
@@ -120,7 +122,7 @@ impl Fixed {
 
     fn jumped(&self, now: Now) -> bool {
         let jump = offset(now).abs_diff(self.offset);
-        jump > u128::from(JUMP_MIN_NANOS.min(self.per / 8))
+        jump > u128::from(JUMP_MIN_NANOS.min(self.edges.shortest() / 8))
     }
 
     fn is_near_edge(&self, instant: Timestamp) -> bool {
@@ -132,12 +134,10 @@ fn offset(now: Now) -> i128 {
     i128::from(now.wall.as_unix_nanos()) - i128::from(now.mono.as_nanos())
 }
 
-/// The first instant at or after `floor` at which the wall clock, as it reads at `now`, shows a multiple of `per`.
-fn edge_at_or_after(floor: Timestamp, per: u64, now: Now) -> Timestamp {
-    let per = i128::from(per);
+/// The first instant at or after `floor` at which the wall clock, as it reads at `now`, shows one of `edges`.
+fn edge_at_or_after(floor: Timestamp, edges: &Edges, now: Now) -> Timestamp {
     let floor_wall = i128::from(floor.as_nanos()) + offset(now);
-    let past_edge = floor_wall.rem_euclid(per);
-    let wait = if past_edge == 0 { 0 } else { per - past_edge };
+    let wait = edges.at_or_after(floor_wall) - floor_wall;
     floor.plus_nanos(u64::try_from(wait).unwrap_or(u64::MAX))
 }
 
@@ -154,7 +154,7 @@ mod tests {
     };
 
     fn minute(spread_ms: u64, now: Now) -> Fixed {
-        Fixed::begin(60 * SECOND, spread_ms * 1_000_000, 0, now)
+        Fixed::begin(Edges::Every(60 * SECOND), spread_ms * 1_000_000, 0, now)
     }
 
     fn at(millis: u64) -> Earliest {
@@ -215,6 +215,54 @@ mod tests {
                 start <= before.plus_nanos(60 * SECOND),
                 "jump of {jump_ms} ms: {start}"
             );
+        }
+    }
+
+    /// Windows of 60, 55 and 65 s, and of 65 s from then on.
+    fn uneven(now: Now) -> Fixed {
+        let edges = [0, 60_000, 115_000, 180_000].map(|millis| at_millis(millis).wall);
+        let calendar = crate::Calendar::new("uneven", edges).expect("they rise");
+        Fixed::begin(Edges::At(calendar), 20_000_000, 0, now)
+    }
+
+    #[test]
+    fn windows_of_a_calendar_end_where_it_says() {
+        let mut window = uneven(at_millis(30_000));
+        for (charged_at, edge) in [
+            (30_000, 60_000),
+            (60_000, 115_000),
+            (114_000, 115_000),
+            (115_000, 180_000),
+            (180_000, 245_000),
+            (245_000, 310_000),
+        ] {
+            let left = 10 - window.used(at_millis(charged_at));
+            window.charge(left, at_millis(charged_at));
+            assert_eq!(window.earliest(TEN, 1, at_millis(charged_at)), at(edge));
+        }
+        window.charge(4, at_millis(309_990));
+        assert_eq!(
+            window.used(at_millis(310_000)),
+            4,
+            "it may have arrived late"
+        );
+    }
+
+    #[test]
+    fn a_jump_reopens_no_window_of_a_calendar() {
+        for jump_ms in [-300_000_i64, -56_000, -1, 1, 8_000, 56_000, 300_000] {
+            let mut window = uneven(at_millis(61_000));
+            window.charge(10, at_millis(70_000));
+            let later = at_millis(70_010);
+            let wall = later.wall.as_unix_nanos();
+            let wall = wall.saturating_add_signed(jump_ms * 1_000_000);
+            let jumped = Now::new(later.mono, WallTime::from_unix_nanos(wall));
+            let Earliest::At(start) = window.earliest(TEN, 1, jumped) else {
+                panic!("a window always ends");
+            };
+            // The end of its own window at the earliest, a whole window later at the latest.
+            let (first, last) = (at_millis(115_000).mono, at_millis(180_000).mono);
+            assert!(start >= first && start <= last, "{jump_ms} ms: {start}");
         }
     }
 

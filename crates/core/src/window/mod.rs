@@ -5,8 +5,10 @@
 //! trait object: the set is closed, and the ledger's inner loop runs over it.
 
 mod bucket;
+mod edges;
 mod fixed;
 mod in_flight;
+mod pacing;
 mod sliding;
 
 use core::time::Duration;
@@ -15,8 +17,10 @@ use crate::time::duration_nanos;
 use crate::{Limit, Now, Start, Timestamp, Window};
 
 use bucket::Bucket;
+use edges::Edges;
 use fixed::Fixed;
 use in_flight::InFlight;
+use pacing::Pacing;
 pub(crate) use sliding::{Edge, Sliding};
 
 /// When a charge fits.
@@ -69,6 +73,7 @@ pub(crate) enum Count {
     Fixed(Fixed),
     Sliding(Sliding),
     Bucket(Bucket),
+    Pacing(Pacing),
     InFlight(InFlight),
 }
 
@@ -80,13 +85,19 @@ impl Count {
             Start::Full => 0,
             Start::Empty => ceiling.usable,
         };
-        match limit.window {
-            Window::Fixed { per } => Self::Fixed(Fixed::begin(nanos(per), spread, used, now)),
+        let fixed = |edges| Self::Fixed(Fixed::begin(edges, spread, used, now));
+        match &limit.window {
+            Window::Fixed { per } => fixed(Edges::Every(nanos(*per))),
+            Window::Calendar(calendar) => fixed(Edges::At(calendar.clone())),
             Window::Floating { per } | Window::Sliding { per } => {
-                Self::Sliding(Sliding::begin(nanos(per), spread, used, now))
+                Self::Sliding(Sliding::begin(nanos(*per), spread, used, now))
             }
             Window::Bucket { per } => {
-                Self::Bucket(Bucket::begin(nanos(per), spread, ceiling, used, now))
+                Self::Bucket(Bucket::begin(nanos(*per), spread, ceiling, used, now))
+            }
+            Window::Pacing { per, burst } => {
+                let (per, burst) = (nanos(*per), nanos(*burst));
+                Self::Pacing(Pacing::begin(per, burst, spread, ceiling, used, now))
             }
             Window::Concurrent => Self::InFlight(InFlight::default()),
         }
@@ -98,6 +109,7 @@ impl Count {
             Self::Fixed(count) => count.earliest(ceiling, charge, now),
             Self::Sliding(count) => count.earliest(ceiling, charge, now),
             Self::Bucket(count) => count.earliest(ceiling, charge, now),
+            Self::Pacing(count) => count.earliest(ceiling, charge, now),
             Self::InFlight(count) => count.earliest(ceiling, charge, now),
         }
     }
@@ -108,6 +120,7 @@ impl Count {
             Self::Fixed(count) => count.charge(charge, now),
             Self::Sliding(count) => count.charge(charge, now),
             Self::Bucket(count) => count.charge(charge, now),
+            Self::Pacing(count) => count.charge(charge, now),
             Self::InFlight(count) => count.charge(charge),
         }
     }
@@ -118,6 +131,7 @@ impl Count {
             Self::Fixed(count) => count.give_back(amount, charged_at, now),
             Self::Sliding(count) => count.give_back(amount, charged_at, now),
             Self::Bucket(count) => count.give_back(amount, now),
+            Self::Pacing(count) => count.give_back(amount, now),
             Self::InFlight(count) => count.give_back(amount),
         }
     }
@@ -128,6 +142,7 @@ impl Count {
             Self::Fixed(count) => count.used(now),
             Self::Sliding(count) => count.used(now),
             Self::Bucket(count) => count.used(now),
+            Self::Pacing(count) => count.used(now),
             Self::InFlight(count) => count.used(),
         }
     }
@@ -138,6 +153,7 @@ impl Count {
             Self::Fixed(count) => count.set_used(used, now),
             Self::Sliding(count) => count.set_used(used, now),
             Self::Bucket(count) => count.set_used(used, now),
+            Self::Pacing(count) => count.set_used(used, now),
             // What is in flight is ours to know: no provider corrects it.
             Self::InFlight(_) => {}
         }
@@ -147,7 +163,7 @@ impl Count {
     pub(crate) fn covers(&self, sent: Timestamp, now: Now) -> bool {
         match self {
             Self::Fixed(count) => count.covers(sent, now),
-            Self::Sliding(_) | Self::Bucket(_) | Self::InFlight(_) => true,
+            Self::Sliding(_) | Self::Bucket(_) | Self::Pacing(_) | Self::InFlight(_) => true,
         }
     }
 
@@ -155,7 +171,7 @@ impl Count {
     pub(crate) fn since(&self, from: Timestamp) -> Option<u64> {
         match self {
             Self::Sliding(count) => Some(count.since(from)),
-            Self::Fixed(_) | Self::Bucket(_) | Self::InFlight(_) => None,
+            Self::Fixed(_) | Self::Bucket(_) | Self::Pacing(_) | Self::InFlight(_) => None,
         }
     }
 
@@ -170,6 +186,7 @@ impl Count {
     pub(crate) fn refilled(&self, from: Timestamp, now: Now) -> u64 {
         match self {
             Self::Bucket(count) => count.refilled(from, now),
+            Self::Pacing(count) => count.refilled(from, now),
             Self::Fixed(_) | Self::Sliding(_) | Self::InFlight(_) => 0,
         }
     }
@@ -180,14 +197,17 @@ impl Count {
             Self::Fixed(count) => count.set_spread(spread),
             Self::Sliding(count) => count.set_spread(spread),
             Self::Bucket(count) => count.set_spread(spread, now),
+            Self::Pacing(count) => count.set_spread(spread, now),
             Self::InFlight(_) => {}
         }
     }
 
     /// The same count under another ceiling.
     pub(crate) fn retune(&mut self, ceiling: Ceiling, now: Now) {
-        if let Self::Bucket(count) = self {
-            count.retune(ceiling, now);
+        match self {
+            Self::Bucket(count) => count.retune(ceiling, now),
+            Self::Pacing(count) => count.retune(ceiling, now),
+            Self::Fixed(_) | Self::Sliding(_) | Self::InFlight(_) => {}
         }
     }
 }

@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Core, Decision, Event, Limit, LimitId, Meter, Mode, Now, Outcome, Reception, Refusal,
-    Signal, Start, TargetId, Timestamp, Window,
+    Amounts, Calendar, Core, Decision, Event, Limit, LimitId, Meter, Mode, Now, Outcome, Reception,
+    Refusal, Signal, Start, TargetId, Timestamp, WallTime, Window,
 };
 
 use crate::{
@@ -371,4 +371,56 @@ fn an_answer_that_overtook_others_does_not_forget_them() {
     core.settle(burst[3], Outcome::Void, at(10_010))
         .expect("it is open");
     assert_eq!(used(&core, at(10_010)), 19);
+}
+
+#[test]
+fn a_paced_limit_takes_more_than_its_amount_and_lets_it_drain() {
+    let window = Window::Pacing {
+        per: MINUTE,
+        burst: Duration::from_secs(1),
+    };
+    let mut core = one_target(vec![limit("tokens", Meter::Tokens, 60, window)]);
+    // Two minutes' worth at once; a second's is held, the rest is owed.
+    assert!(matches!(
+        submit(&mut core, 0, 120, at(0), at(0)),
+        Decision::Admitted(_)
+    ));
+    let Decision::Waiting { start, .. } = submit(&mut core, 0, 1, at(200_000), at(0)) else {
+        panic!("119 s of debt");
+    };
+    assert_eq!(
+        start,
+        Some(at(119_000).mono.saturating_add(Duration::from_nanos(1)))
+    );
+}
+
+#[test]
+fn a_calendar_read_anew_keeps_the_count_and_another_one_does_not() {
+    let days = |name: &str, lengths: &[u64]| {
+        let mut edge = at(0).wall.as_unix_nanos();
+        let mut edges = vec![WallTime::from_unix_nanos(edge)];
+        for length in lengths {
+            edge += length * 3_600_000_000_000;
+            edges.push(WallTime::from_unix_nanos(edge));
+        }
+        let calendar = Calendar::new(name, edges).expect("they rise");
+        limit("tokens", Meter::Tokens, 100, Window::Calendar(calendar))
+    };
+    let spring = [24, 23, 24];
+    let mut core = one_target(vec![days("day A", &spring)]);
+    assert!(matches!(
+        submit(&mut core, 0, 100, at(0), at(0)),
+        Decision::Admitted(_)
+    ));
+    for (limit, used) in [
+        (days("day A", &spring), 100),
+        (days("day B", &spring), 0),
+        (days("day A", &[24, 25, 24]), 0),
+    ] {
+        let mut core = core.clone();
+        let now = at(1_000);
+        core.reconfigure(policy(vec![limit], &[("a", &[0])]), now);
+        let states: Vec<_> = core.limit_states(now).map(|state| state.used).collect();
+        assert_eq!(states, [used]);
+    }
 }

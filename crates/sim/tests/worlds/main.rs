@@ -2,10 +2,12 @@
 
 #![allow(clippy::panic, reason = "a helper of a test fails by panicking")]
 
+mod calendar;
 mod clock_jumps;
 mod earliest;
 mod jobs;
 mod overload;
+mod pacing;
 mod traces;
 mod zero429;
 

@@ -27,12 +27,13 @@ const EVEN: (u64, u64) = (999, 999);
 
 #[test]
 fn overload_makes_no_429_and_hardly_any_waste() {
-    use Window::{Bucket, Fixed, Sliding};
+    use Window::{Bucket, Fixed, Pacing, Sliding};
     // In hundredths of a percent.
     for (window, quantum, prompts, share_min) in [
         (Fixed, None, UNEVEN, 9_950),
         (Sliding, None, UNEVEN, 9_950),
         (Bucket, None, UNEVEN, 9_950),
+        (Pacing, None, UNEVEN, 9_950),
         (Fixed, Some("10s"), UNEVEN, 9_950),
         (Sliding, Some("10s"), UNEVEN, 9_950),
         (Bucket, Some("10s"), UNEVEN, 9_950),
@@ -104,7 +105,7 @@ fn share_served(scenario: &Scenario) -> u64 {
     let limit = &scenario.provider.limits()[0];
     // A bucket gives what it held at first and then refills; a quantum keeps it from doing so.
     let begins_with = match (limit.window, limit.quantum) {
-        (Window::Bucket, None) => AMOUNT,
+        (Window::Bucket | Window::Pacing, None) => AMOUNT,
         _ => 0,
     };
     check::tokens_charged(&run) * 10_000 / (begins_with + MINUTES * AMOUNT)

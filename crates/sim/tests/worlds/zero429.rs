@@ -12,7 +12,7 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use sluicegate_catalog::{ErrorClass, LimitError, LimitRow, Provider, WindowRow, providers};
+use sluicegate_catalog::{ErrorClass, LimitRow, Provider, WindowRow, providers};
 use sluicegate_core::{Amounts, Limit, Meter};
 use sluicegate_dialect::openai::classify;
 use sluicegate_dialect::{retry_hint, signals, told_by_refusal};
@@ -349,7 +349,9 @@ fn reader(provider: &'static Provider) -> Box<Reader> {
             headers.append(HeaderName::from_static(name), value);
         }
         let mut told = signals(provider, &headers, wall);
-        if std::env::var("DEBUG").is_ok_and(|d| d == provider.id) { eprintln!("DEBUG {:?} {told:?}", headers); }
+        if std::env::var("DEBUG").is_ok_and(|d| d == provider.id) {
+            eprintln!("DEBUG {:?} {told:?}", headers);
+        }
         let status = StatusCode::from_u16(said.status).expect("the fake's statuses are some");
         if !status.is_success() {
             let error = classify(provider, status, &headers, said.body);
@@ -365,16 +367,13 @@ fn reader(provider: &'static Provider) -> Box<Reader> {
 const DAY: u64 = 24 * 60 * MINUTE;
 
 /// Why a limit is left out on both sides; `None` where it is played.
-fn left_out(provider: &Provider, short: &str) -> Option<String> {
-    let limit = match provider.limit(short, amount(&provider.id, short)) {
-        Ok(limit) => limit.named(short.into()),
-        Err(LimitError::Uncountable { window, .. }) => {
-            return Some(format!("a {window} cannot be counted yet"));
-        }
-        Err(error) => panic!("{}: {error}", provider.id),
-    };
+fn left_out(provider: &Provider, short: &str) -> Option<&'static str> {
+    let limit = provider
+        .limit(short, amount(&provider.id, short))
+        .unwrap_or_else(|error| panic!("{}: {error}", provider.id))
+        .named(short.into());
     let per = limit.window.per().unwrap_or_default();
-    (per >= Duration::from_nanos(DAY)).then(|| "ten minutes do not fill a day".to_owned())
+    (per >= Duration::from_nanos(DAY)).then_some("ten minutes do not fill a day")
 }
 
 /// The amount of a limit: 300 requests and 300,000 tokens a minute, and three times as many tokens where output weighs more
