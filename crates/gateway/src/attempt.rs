@@ -265,7 +265,7 @@ impl Call<'_> {
             self.exchange.used(settlement::total(usage));
         }
         let settlement = self.settlement();
-        reservation.settle(usage.map_or(Outcome::Unmeasured, |usage| settlement.used(usage)));
+        reservation.settle(usage.map_or(Outcome::Unmeasured, |usage| settlement.answered(usage)));
         self.exchange.attempted("ok");
         Ok(Answer {
             head,
@@ -326,7 +326,7 @@ impl Call<'_> {
     }
 
     fn settlement(&self) -> Settlement {
-        Settlement::new(self.route, self.envelope)
+        Settlement::new(self.route, self.envelope, self.gateway.answer_lengths())
     }
 
     fn usage_chunk(&self) -> sluicegate_dialect::openai::UsageChunk {

@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use tokio::sync::watch;
 
+use crate::answer_lengths::AnswerLengths;
 use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::http::Room;
@@ -22,6 +23,7 @@ pub(crate) struct Gateway {
     clock: Clock,
     phase: watch::Sender<Phase>,
     room: Room,
+    answer_lengths: Arc<AnswerLengths>,
     requests: AtomicU64,
     /// Tells this process's request ids from another's.
     born: u64,
@@ -58,6 +60,7 @@ impl Gateway {
             clock,
             phase,
             room,
+            answer_lengths: Arc::default(),
             requests: AtomicU64::new(0),
             born,
         })
@@ -78,6 +81,11 @@ impl Gateway {
     /// Memory for the bodies of all requests.
     pub(crate) fn room(&self) -> &Room {
         &self.room
+    }
+
+    /// How long answers are, whatever configuration is in force.
+    pub(crate) fn answer_lengths(&self) -> &Arc<AnswerLengths> {
+        &self.answer_lengths
     }
 
     pub(crate) fn next_request_id(&self) -> RequestId {

@@ -6,6 +6,7 @@
 //! is the core's.
 
 mod answer_kind;
+mod answer_lengths;
 mod attempt;
 mod body;
 mod clock;

@@ -3,6 +3,7 @@
 //! Labels come from the configuration, never from a request: a client cannot make a series. Gauges are read from the core
 //! when somebody asks, so that they are what the core believes and not a second book.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -51,6 +52,7 @@ pub(crate) struct Metrics {
     limit_usable: Family<LimitName, Gauge>,
     limit_used: Family<LimitName, Gauge>,
     limit_reserved: Family<LimitName, Gauge>,
+    answer_tokens_expected: Family<Deployment, Gauge>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -134,6 +136,7 @@ impl Metrics {
             limit_usable: Family::default(),
             limit_used: Family::default(),
             limit_reserved: Family::default(),
+            answer_tokens_expected: Family::default(),
         };
         metrics.register();
         Arc::new(metrics)
@@ -217,6 +220,12 @@ impl Metrics {
             self.limit_reserved.clone(),
         );
         registry.register(
+            "sluicegate_answer_tokens_expected",
+            "Output for which a request is admitted where a provider counts it as produced, learned from answers; \
+             the longest of a wildcard's models",
+            self.answer_tokens_expected.clone(),
+        );
+        registry.register(
             "sluicegate_config_reloads",
             "Reloads of the configuration",
             self.reloads.clone(),
@@ -228,8 +237,15 @@ impl Metrics {
         );
     }
 
-    /// Everything in the text format, with the core as `view` shows it `now`.
-    pub(crate) fn render(&self, view: &View, now: Timestamp) -> String {
+    /// Everything in the text format, with the core as `view` shows it `now` and what answers of each deployment are expected to be
+    /// long.
+    pub(crate) fn render(
+        &self,
+        view: &View,
+        lengths: &BTreeMap<String, u64>,
+        now: Timestamp,
+    ) -> String {
+        self.show_lengths(view, lengths);
         self.keys_benched.clear();
         for (account, benched) in view.snapshot.keys_benched(now) {
             let account = account.to_owned();
@@ -266,6 +282,22 @@ impl Metrics {
             let _ = writeln!(page, "# the metrics could not be written");
         }
         page
+    }
+
+    fn show_lengths(&self, view: &View, lengths: &BTreeMap<String, u64>) {
+        self.answer_tokens_expected.clear();
+        let policy = &view.snapshot.policy;
+        for deployment in &policy.deployments {
+            if let Some(expected) = lengths.get(&deployment.name) {
+                let account = &policy.accounts[deployment.account];
+                self.answer_tokens_expected
+                    .get_or_create(&Deployment {
+                        provider: account.provider.id.clone(),
+                        model: deployment.name.clone(),
+                    })
+                    .set(gauge(*expected));
+            }
+        }
     }
 }
 

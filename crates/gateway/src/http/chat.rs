@@ -70,7 +70,7 @@ async fn serve(
         gateway,
         snapshot: &snapshot,
         route,
-        demand: settlement::demand(route, &envelope),
+        demand: settlement::demand(route, &envelope, gateway.answer_lengths()),
         deadline: exchange.arrived().saturating_add(max_wait),
         call: Call {
             gateway,
