@@ -10,6 +10,7 @@
 )]
 
 mod agents;
+mod answer_lengths;
 mod chaos;
 mod commands;
 mod deadlines;
