@@ -81,6 +81,17 @@ impl AnswerLengths {
         *weight = weight.saturating_add(WEIGHT);
     }
 
+    /// The length to admit a request for: that of nine of ten answers, or the mean where a few very long ones make it more.
+    ///
+    /// What a window sees is the sum of many answers, so the mean would be right on average, and settling corrects every
+    /// request to what it was. But until then nothing corrects it: what is too little is a refusal by the provider, what is
+    /// too much is given back within one answer's time. So it is a high quantile, and not a higher one, which would follow the
+    /// maxima that clients name. `None` where [`quantile`](Self::quantile) is.
+    pub fn expected(&self) -> Option<u64> {
+        let nine_of_ten = BasisPoints::new(9_000)?;
+        Some(self.quantile(nine_of_ten)?.max(self.mean()?))
+    }
+
     /// The length that `share` of the answers do not exceed, at most 1/16 too high. `None` while too few were seen, and where so
     /// many were cut that nobody can tell.
     pub fn quantile(&self, share: BasisPoints) -> Option<u64> {
@@ -216,6 +227,8 @@ mod tests {
         assert_eq!(lengths.quantile(share(9_000)), Some(10));
         // 0.95 * 10 + 0.05 * 4,095, which ends the bucket of 4,000: 214.25.
         assert_eq!(lengths.mean(), Some(215));
+        assert_eq!(lengths.expected(), Some(215));
+        assert_eq!(fed(1..=32).expected(), Some(29));
     }
 
     #[test]

@@ -3,22 +3,12 @@
 //! One sketch for each deployment and model that was asked for, since a wildcard stands for models that differ. It outlives the
 //! configuration: what a model writes does not change because a limit was edited. A name comes into the book only with an answer of
 //! that model, so no client can fill it with names that it made up; the bound is for providers that serve very many.
-//!
-//! A request is expected to be as long as nine of ten answers, or as the mean where that is more (a few answers may be very
-//! long). What a window sees is the sum of many answers, so the mean would be right on average, and is what the settlement
-//! corrects it to; but between admission and settlement nothing corrects it, and what is too little there is a refusal by
-//! the provider, while what is too much is given back within one answer's time. So it is a high quantile and not the mean, and not
-//! a higher one, which would follow the maximum that the client named.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sluicegate_core::BasisPoints;
-
 /// So many models are remembered.
 const MODELS_MAX: usize = 1_024;
-/// The share of answers that are no longer than expected.
-const SHARE_POINTS: u16 = 9_000;
 
 /// What is known of the length of answers.
 #[derive(Debug, Default)]
@@ -81,7 +71,7 @@ impl AnswerLengths {
             Ending::Own => learned.lengths.record(tokens),
             Ending::Cut => learned.lengths.record_cut(tokens),
         }
-        learned.expected = expected(&learned.lengths);
+        learned.expected = learned.lengths.expected();
     }
 
     /// What is expected of each deployment that has learned something: the longest of its models, by the deployment's name.
@@ -112,11 +102,6 @@ impl Book {
     }
 }
 
-fn expected(lengths: &sluicegate_core::AnswerLengths) -> Option<u64> {
-    let share = BasisPoints::new(SHARE_POINTS)?;
-    Some(lengths.quantile(share)?.max(lengths.mean()?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,17 +125,6 @@ mod tests {
         assert_eq!(book.expected(&long), Some(31));
         assert_eq!(book.expected(&asked("*", "other")), None);
         assert_eq!(book.by_deployment(), [("*".to_owned(), 31)].into());
-    }
-
-    #[test]
-    fn nine_of_ten_or_the_mean_decide() {
-        let book = AnswerLengths::default();
-        let model = asked("m", "m");
-        for at in 0..100 {
-            book.record(&model, if at % 20 == 0 { 2_047 } else { 10 }, Ending::Own);
-        }
-        // 0.95 * 10 + 0.05 * 2,047 = 111.85; nine of ten are no longer than 10.
-        assert_eq!(book.expected(&model), Some(112));
     }
 
     #[test]
