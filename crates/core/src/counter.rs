@@ -1,5 +1,6 @@
 //! One limit and what is counted on it: the window, the quantum if it has one, the ceiling in force.
 
+use core::ops::RangeInclusive;
 use core::time::Duration;
 
 use crate::time::duration_nanos;
@@ -22,6 +23,8 @@ pub(crate) struct Counter {
     pub(crate) held: u64,
     /// The provider takes nothing before that.
     closed_until: Timestamp,
+    /// See [`LimitState::drift`](crate::LimitState::drift).
+    pub(crate) drift: Option<i64>,
 }
 
 #[derive(Clone, Debug)]
@@ -42,6 +45,7 @@ impl Counter {
             pending: 0,
             held: 0,
             closed_until: Timestamp::ZERO,
+            drift: None,
             limit: limit.clone(),
         }
     }
@@ -63,6 +67,7 @@ impl Counter {
         counter.held = self.held;
         counter.pending = self.pending;
         counter.closed_until = self.closed_until;
+        counter.drift = self.drift;
         if let (Some(new), Some(old)) = (&mut counter.quantum, &self.quantum)
             && self.limit.quantum == limit.quantum
         {
@@ -157,7 +162,13 @@ impl Counter {
             // What has no answer yet, sent before or after, may be missing from the provider's count.
             self.count
                 .set_used(used_there.saturating_add(self.pending), now);
-        } else if used_there > used {
+            return;
+        }
+        self.drift = Some(distance(
+            used_there,
+            used.saturating_sub(self.pending)..=used,
+        ));
+        if used_there > used {
             self.count.set_used(used_there, now);
         }
     }
@@ -190,6 +201,14 @@ impl Counter {
     pub(crate) fn usable(&self) -> u64 {
         self.ceiling.usable
     }
+}
+
+/// How far `amount` is outside `range`: above it, or as a negative number below.
+fn distance(amount: u64, range: RangeInclusive<u64>) -> i64 {
+    let signed = |amount| i64::try_from(amount).unwrap_or(i64::MAX);
+    let above = amount.saturating_sub(*range.end());
+    let below = range.start().saturating_sub(amount);
+    signed(above) - signed(below)
 }
 
 fn ceiling(limit: &Limit) -> Ceiling {

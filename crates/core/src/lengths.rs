@@ -15,12 +15,13 @@ use alloc::boxed::Box;
 use crate::BasisPoints;
 
 /// Buckets of one octave.
-const PARTS: u64 = 16;
-const PARTS_LOG2: u32 = PARTS.trailing_zeros();
+const PARTS: u64 = 1 << PARTS_LOG2;
+const PARTS_LOG2: u32 = 4;
 /// Longer answers count as so long: no model writes more than a million tokens.
-const LENGTH_MAX: u64 = (1 << 20) - 1;
+const LENGTH_MAX: u64 = (1 << LENGTH_BITS) - 1;
+const LENGTH_BITS: usize = 20;
 /// Each length below [`PARTS`] alone, then every octave up to the largest in parts.
-const BUCKETS: usize = ((20 - PARTS_LOG2 as usize) + 1) * PARTS as usize;
+const BUCKETS: usize = (LENGTH_BITS - PARTS_LOG2 as usize + 1) << PARTS_LOG2;
 /// What one answer weighs when it comes. A bucket of answers is empty after as many halvings as their weight has bits.
 const WEIGHT: u32 = 1 << 10;
 /// After so many answers, everything that was seen weighs half.

@@ -23,7 +23,7 @@ const RESET_MAX: Duration = Duration::from_secs(31 * 86_400);
 /// several on one meter and period the one with less left (a project's within an account's, say).
 ///
 /// Absent, negative and unreadable values are `None`; a limit of which nothing can be read is left
-/// out, and so is one of zero, which [`barred`] tells of. The period is the row's where it names
+/// out, and so is one of zero, of which the error's class tells. The period is the row's where it names
 /// one; else it is believed or worked out only where it comes near a minute, a day or 30 days. The
 /// standard `ratelimit` fields are read for meters of which the row's headers tell nothing.
 ///
@@ -61,7 +61,7 @@ pub fn signals(provider: &Provider, headers: &HeaderMap, wall: WallTime) -> Vec<
 /// no wait will help. Only a refusal makes it credible.
 ///
 /// Mistral shows `x-ratelimit-limit-req-minute: 0` so.
-pub fn barred(provider: &Provider, headers: &HeaderMap) -> Option<Meter> {
+pub(crate) fn barred(provider: &Provider, headers: &HeaderMap) -> Option<Meter> {
     let is_zero = |row: &&SignalRow| {
         let limit = row.limit.as_deref().and_then(|name| text(headers, name));
         limit.and_then(whole) == Some(0)

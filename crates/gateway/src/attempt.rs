@@ -13,15 +13,16 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::capture_connection;
 use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::Outcome;
+use sluicegate_core::{Amounts, Outcome};
 use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
-use sluicegate_dialect::{refusal_facts, retry_hint, signals};
+use sluicegate_dialect::{charge_refused, charge_told, refusal_facts, retry_hint, signals};
 
 use crate::answer_kind::{
     closed, is_callers_fault, is_encoded, is_event_stream, is_json, limit_type, named_meter,
     redacted,
 };
 use crate::body::Streamed;
+use crate::charge_drift::Source;
 use crate::driver::Reservation;
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
@@ -57,6 +58,8 @@ pub(crate) struct Call<'a> {
     pub(crate) gateway: &'a Arc<Gateway>,
     pub(crate) route: Route<'a>,
     pub(crate) envelope: &'a Envelope,
+    /// What it is charged before it is sent.
+    pub(crate) demand: Amounts,
     pub(crate) exchange: &'a Exchange,
     /// How long the head of a stream is held back for its first content.
     pub(crate) head_hold: Duration,
@@ -87,11 +90,18 @@ impl Call<'_> {
         mut reservation: Reservation,
     ) -> Result<Answer, UpstreamFailure> {
         let begun = self.gateway.clock().mono();
+        let sent = self
+            .route
+            .upstream
+            .drift()
+            .send(self.upstream_model(), begun);
         let response = self.head(request, &mut reservation).await?;
         let now = self.gateway.clock().now();
         let took = now.mono.saturating_since(begun);
         self.exchange.head_took(took);
         let told = signals(self.route.account.provider, response.headers(), now.wall);
+        let taken = sent.answered(&told, now.mono);
+        self.compare(Source::Remainders, Some(taken), self.demand);
         reservation.observe(&told);
         if !response.status().is_success() {
             return self.refused(response, reservation).await;
@@ -178,6 +188,8 @@ impl Call<'_> {
             self.exchange.rate_limited(limit_type(&error));
             // Its window is full, whatever we believed: nothing more is sent into it.
             let facts = refusal_facts(&body);
+            let asked = facts.as_ref().and_then(charge_refused);
+            self.compare(Source::Refusal, asked, self.demand);
             let meter = facts.and_then(|facts| facts.meter).or(named_meter(&error));
             let mut told = closed(meter, hint.unwrap_or(CLOSED_UNTOLD));
             told.extend(facts.and_then(|facts| facts.signal()));
@@ -265,7 +277,12 @@ impl Call<'_> {
             self.exchange.used(settlement::total(usage));
         }
         let settlement = self.settlement();
-        reservation.settle(usage.map_or(Outcome::Unmeasured, |usage| settlement.answered(usage)));
+        let outcome = usage.map_or(Outcome::Unmeasured, |usage| settlement.answered(usage));
+        if let Outcome::Used(counted) = outcome {
+            let told = charge_told(self.route.account.provider, &head.headers);
+            self.compare(Source::Header, told, counted);
+        }
+        reservation.settle(outcome);
         self.exchange.attempted("ok");
         Ok(Answer {
             head,
@@ -279,6 +296,9 @@ impl Call<'_> {
         reservation: Reservation,
     ) -> Result<Answer, UpstreamFailure> {
         let (head, incoming) = response.into_parts();
+        // Before there is a usage to tell of, it is the charge at admission.
+        let told = charge_told(self.route.account.provider, &head.headers);
+        self.compare(Source::Header, told, self.demand);
         let chat = ChatStream::new(self.route.account.provider, self.usage_chunk());
         let mut streamed = Box::new(self.streamed(incoming, Some(chat), reservation));
         match streamed.hold(self.head_hold).await {
@@ -323,6 +343,19 @@ impl Call<'_> {
             name,
             settlement,
         )
+    }
+
+    /// The provider told by `source` what it charged, where it told anything, for what we `charged`.
+    fn compare(&self, source: Source, told: Option<Amounts>, charged: Amounts) {
+        if let Some(told) = told {
+            let drift = self.route.upstream.drift();
+            drift.compare(self.route.account, source, told, charged);
+        }
+    }
+
+    /// The model's name at the provider.
+    fn upstream_model(&self) -> &str {
+        settlement::model(self.route, self.envelope)
     }
 
     fn settlement(&self) -> Settlement {

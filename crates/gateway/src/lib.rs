@@ -9,6 +9,7 @@ mod answer_kind;
 mod answer_lengths;
 mod attempt;
 mod body;
+mod charge_drift;
 mod clock;
 mod driver;
 mod exchange;

@@ -96,7 +96,7 @@ fn asked(route: Route<'_>, envelope: &Envelope) -> Asked {
 }
 
 /// The model of the request as the provider calls it.
-fn model<'a>(route: Route<'a>, envelope: &'a Envelope) -> &'a str {
+pub(crate) fn model<'a>(route: Route<'a>, envelope: &'a Envelope) -> &'a str {
     route
         .other_model(&envelope.model)
         .unwrap_or(&envelope.model)

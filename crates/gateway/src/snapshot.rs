@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sluicegate_catalog::ChargeRule;
 use sluicegate_config::{Account, Deployment, Policy, UpstreamModel};
-use sluicegate_core::{LimitId, PolicyError, Target, TargetId, Timestamp};
+use sluicegate_core::{LimitId, Meter, PolicyError, Target, TargetId, Timestamp};
 
 use crate::upstream::{Upstream, UpstreamError};
 
@@ -107,6 +107,15 @@ impl Snapshot {
     pub(crate) fn keys_benched(&self, now: Timestamp) -> impl Iterator<Item = (&str, usize)> {
         let accounts = self.policy.accounts.iter().zip(&self.upstreams);
         accounts.map(move |(account, upstream)| (&*account.name, upstream.keys().benched(now)))
+    }
+
+    /// By account, meter and share: how much more the provider charges than we do.
+    pub(crate) fn charge_drift(&self) -> impl Iterator<Item = (&str, Meter, f64)> {
+        let accounts = self.policy.accounts.iter().zip(&self.upstreams);
+        accounts.flat_map(|(account, upstream)| {
+            let shares = upstream.drift().shares().into_iter();
+            shares.map(|(meter, share)| (&*account.name, meter, share))
+        })
     }
 
     fn upstream_of(&self, account: &Account) -> Option<Arc<Upstream>> {

@@ -12,6 +12,7 @@
 mod agents;
 mod answer_lengths;
 mod chaos;
+mod charge_drift;
 mod commands;
 mod deadlines;
 mod harness;

@@ -245,21 +245,24 @@ fn other_traffic_on_the_account_is_followed_and_our_own_later_requests_are_not_f
     let mut core = one_target(vec![tokens(1_000)]);
     let first = admitted(submit(&mut core, 0, 100, at(0), at(0)));
     let second = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+    let third = admitted(submit(&mut core, 0, 100, at(0), at(0)));
     let said = |remaining| Signal {
         limit: Some(1_000),
         remaining: Some(remaining),
         ..Signal::on(Meter::Tokens)
     };
+    let state = |core: &Core, millis| {
+        let state = core.limit_states(at(millis)).next().expect("one limit");
+        (state.used, state.drift)
+    };
+    assert_eq!(state(&core, 0), (300, None));
+    // Two are on their way: the provider may have counted them or not.
     core.observe(TargetId::new(0), first, &[said(900)], at(10));
-    assert_eq!(
-        core.limit_states(at(10)).next().map(|state| state.used),
-        Some(200)
-    );
+    assert_eq!(state(&core, 10), (300, Some(0)));
     core.observe(TargetId::new(0), second, &[said(500)], at(20));
-    assert_eq!(
-        core.limit_states(at(20)).next().map(|state| state.used),
-        Some(500)
-    );
+    assert_eq!(state(&core, 20), (500, Some(200)));
+    core.observe(TargetId::new(0), third, &[said(510)], at(30));
+    assert_eq!(state(&core, 30), (500, Some(-10)));
 }
 
 #[test]
