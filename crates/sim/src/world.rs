@@ -15,7 +15,7 @@ use sluicegate_core::{
 use sluicegate_fake::model::Ticket;
 
 use crate::clock::Clock;
-use crate::mirror::{self, Mirror};
+use crate::mirror::{self, Demand, Mirror};
 use crate::queue::Queue;
 use crate::run::{Call, Run, Stall};
 use crate::scenario::Scenario;
@@ -44,7 +44,7 @@ pub struct World<'a> {
     end: Option<Timestamp>,
     resends_max: u32,
     jobs: Vec<Job>,
-    demand: Box<dyn Fn(&Turn, Option<u64>) -> Amounts + 'a>,
+    demand: Demand<'a>,
     /// What the gateway has seen of answers.
     lengths: AnswerLengths,
     /// By job and turn.
