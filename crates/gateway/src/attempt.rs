@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::capture_connection;
 use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::{Amounts, Outcome};
+use sluicegate_core::{Amounts, Outcome, Signal};
 use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
 use sluicegate_dialect::{charge_refused, charge_told, refusal_facts, retry_hint, signals};
 
@@ -27,6 +27,7 @@ use crate::driver::Reservation;
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
+use crate::learning::Answered;
 use crate::settlement::{self, Settlement};
 use crate::snapshot::Route;
 
@@ -94,14 +95,17 @@ impl Call<'_> {
             .route
             .upstream
             .drift()
-            .send(self.upstream_model(), begun);
+            .send(self.upstream_model(), self.demand, begun);
         let response = self.head(request, &mut reservation).await?;
         let now = self.gateway.clock().now();
         let took = now.mono.saturating_since(begun);
         self.exchange.head_took(took);
-        let told = signals(self.route.account.provider, response.headers(), now.wall);
+        let mut told = signals(self.route.account.provider, response.headers(), now.wall);
         let taken = sent.answered(&told, now.mono);
         self.compare(Source::Remainders, Some(taken), self.demand);
+        if response.status().is_success() {
+            self.learn(&mut told, &mut reservation);
+        }
         reservation.observe(&told);
         if !response.status().is_success() {
             return self.refused(response, reservation).await;
@@ -191,8 +195,10 @@ impl Call<'_> {
             let asked = facts.as_ref().and_then(charge_refused);
             self.compare(Source::Refusal, asked, self.demand);
             let meter = facts.and_then(|facts| facts.meter).or(named_meter(&error));
-            let mut told = closed(meter, hint.unwrap_or(CLOSED_UNTOLD));
+            let mut told = signals(provider, &head.headers, wall);
             told.extend(facts.and_then(|facts| facts.signal()));
+            self.learn(&mut told, &mut reservation);
+            told.extend(closed(meter, hint.unwrap_or(CLOSED_UNTOLD)));
             reservation.observe(&told);
         }
         reservation.settle(Outcome::Failed);
@@ -350,6 +356,21 @@ impl Call<'_> {
         if let Some(told) = told {
             let drift = self.route.upstream.drift();
             drift.compare(self.route.account, source, told, charged);
+        }
+    }
+
+    /// Holds from now on to limits that nobody configured and an answer told, and counts this very request there.
+    fn learn(&self, told: &mut [Signal], reservation: &mut Reservation) {
+        if told.iter().all(|signal| signal.limit.is_none()) {
+            return;
+        }
+        let answered = Answered {
+            route: self.route,
+            requested: &self.envelope.model,
+            model: self.upstream_model(),
+        };
+        if let Some(place) = self.gateway.learn(answered, told) {
+            reservation.place(place);
         }
     }
 

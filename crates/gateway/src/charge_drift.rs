@@ -24,8 +24,8 @@ struct Book {
     sums: BTreeMap<Meter, Sums>,
     /// Requests sent so far.
     sent: u64,
-    /// Of these, without the head of an answer.
-    open: u64,
+    /// Of these, without the head of an answer, by number.
+    open: BTreeMap<u64, Open>,
     /// The last answer to a request that was alone on its way.
     before: Option<Before>,
 }
@@ -35,6 +35,12 @@ struct Sums {
     told: u64,
     charged: u64,
     until_halving: u32,
+}
+
+#[derive(Debug)]
+struct Open {
+    model: String,
+    demand: Amounts,
 }
 
 #[derive(Debug)]
@@ -73,23 +79,38 @@ pub(crate) struct Sent<'a> {
     drift: &'a ChargeDrift,
     model: &'a str,
     at: Timestamp,
-    /// Its number, if nothing else was on its way when it was sent.
-    alone: Option<u64>,
+    number: u64,
+    /// Whether nothing else was on its way when it was sent.
+    alone: bool,
 }
 
 impl ChargeDrift {
     /// A request to `model`, by the provider's name, goes out.
-    pub(crate) fn send<'a>(&'a self, model: &'a str, now: Timestamp) -> Sent<'a> {
+    pub(crate) fn send<'a>(&'a self, model: &'a str, demand: Amounts, now: Timestamp) -> Sent<'a> {
         let mut book = self.book();
         book.sent += 1;
-        let alone = (book.open == 0).then_some(book.sent);
-        book.open += 1;
+        let number = book.sent;
+        let alone = book.open.is_empty();
+        let open = Open {
+            model: model.to_owned(),
+            demand,
+        };
+        book.open.insert(number, open);
         Sent {
             drift: self,
             model,
             at: now,
+            number,
             alone,
         }
+    }
+
+    /// What requests to `model` are charged on `meter` that are on their way now.
+    pub(crate) fn on_the_way(&self, model: &str, meter: Meter) -> u64 {
+        let book = self.book();
+        let open = book.open.values().filter(|open| open.model == model);
+        open.map(|open| open.demand.of(meter))
+            .fold(0, u64::saturating_add)
     }
 
     /// The provider of `account` told by `source` that it charged `told` where we `charged`. A meter of which it told nothing, or
@@ -159,17 +180,18 @@ impl Sent<'_> {
     pub(crate) fn answered(self, signals: &[Signal], now: Timestamp) -> Amounts {
         let mut book = self.drift.book();
         // Somebody else was sent meanwhile: nobody knows whose charge is whose.
-        let Some(number) = self.alone.filter(|number| *number == book.sent) else {
+        if !self.alone || self.number != book.sent {
             return Amounts::ZERO;
-        };
+        }
         let before = book.before.replace(Before {
             model: self.model.to_owned(),
             signals: signals.to_vec(),
             at: now,
-            sent: number,
+            sent: self.number,
         });
         drop(book);
-        let follows = |before: &Before| before.model == self.model && before.sent + 1 == number;
+        let follows =
+            |before: &Before| before.model == self.model && before.sent + 1 == self.number;
         let Some(before) = before.filter(follows) else {
             return Amounts::ZERO;
         };
@@ -188,7 +210,7 @@ impl Sent<'_> {
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
         let mut book = self.drift.book();
-        book.open = book.open.saturating_sub(1);
+        book.open.remove(&self.number);
     }
 }
 
@@ -199,6 +221,10 @@ mod tests {
 
     fn at(millis: u64) -> Timestamp {
         Timestamp::ZERO.saturating_add(Duration::from_millis(millis))
+    }
+
+    fn sent<'a>(drift: &'a ChargeDrift, model: &'a str, millis: u64) -> Sent<'a> {
+        drift.send(model, Amounts::one_request(), at(millis))
     }
 
     fn left(remaining: u64) -> [Signal; 1] {
@@ -213,33 +239,36 @@ mod tests {
     #[test]
     fn two_answers_in_a_row_show_the_charge_of_the_later() {
         let drift = ChargeDrift::default();
-        let first = drift.send("m", at(0)).answered(&left(900), at(10));
+        let first = sent(&drift, "m", 0).answered(&left(900), at(10));
         assert_eq!(first, Amounts::ZERO);
         // The limit was whole again at 110 ms.
-        let second = drift.send("m", at(110)).answered(&left(890), at(120));
+        let second = sent(&drift, "m", 110).answered(&left(890), at(120));
         assert_eq!(second.of(Meter::Tokens), 110);
-        let too_soon = drift.send("m", at(121)).answered(&left(800), at(130));
+        let too_soon = sent(&drift, "m", 121).answered(&left(800), at(130));
         assert_eq!(too_soon, Amounts::ZERO);
-        let other_model = drift.send("n", at(900)).answered(&left(890), at(910));
+        let other_model = sent(&drift, "n", 900).answered(&left(890), at(910));
         assert_eq!(other_model, Amounts::ZERO);
     }
 
     #[test]
     fn what_was_not_alone_shows_nothing() {
         let drift = ChargeDrift::default();
-        drift.send("m", at(0)).answered(&left(900), at(10));
-        let one = drift.send("m", at(200));
-        let other = drift.send("m", at(201));
+        sent(&drift, "m", 0).answered(&left(900), at(10));
+        let one = sent(&drift, "m", 200);
+        let other = sent(&drift, "m", 201);
+        assert_eq!(drift.on_the_way("m", Meter::Requests), 2);
+        assert_eq!(drift.on_the_way("n", Meter::Requests), 0);
         assert_eq!(one.answered(&left(800), at(210)), Amounts::ZERO);
+        assert_eq!(drift.on_the_way("m", Meter::Requests), 1);
         assert_eq!(other.answered(&left(700), at(211)), Amounts::ZERO);
         // The one before it was not alone either.
-        let third = drift.send("m", at(600)).answered(&left(900), at(610));
+        let third = sent(&drift, "m", 600).answered(&left(900), at(610));
         assert_eq!(third, Amounts::ZERO);
         // One that failed before its answer's head may have been charged.
-        drop(drift.send("m", at(800)));
-        let after_failure = drift.send("m", at(900)).answered(&left(900), at(910));
+        drop(sent(&drift, "m", 800));
+        let after_failure = sent(&drift, "m", 900).answered(&left(900), at(910));
         assert_eq!(after_failure, Amounts::ZERO);
-        let fourth = drift.send("m", at(1_200)).answered(&left(850), at(1_210));
+        let fourth = sent(&drift, "m", 1_200).answered(&left(850), at(1_210));
         assert_eq!(fourth.of(Meter::Tokens), 150);
     }
 

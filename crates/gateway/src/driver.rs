@@ -343,6 +343,11 @@ impl Reservation {
         }
     }
 
+    /// What it asks and tells from now on is of `place`.
+    pub(crate) fn place(&mut self, place: Place) {
+        self.place = place;
+    }
+
     /// Takes what the provider said with its answer.
     pub(crate) fn observe(&self, signals: &[Signal]) {
         if signals.is_empty() {

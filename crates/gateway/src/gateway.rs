@@ -1,8 +1,8 @@
 //! What all requests share.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::http::Room;
 use crate::metrics::Metrics;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, SnapshotError};
 
 /// The gateway behind its addresses.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(crate) struct Gateway {
     phase: watch::Sender<Phase>,
     room: Room,
     answer_lengths: Arc<AnswerLengths>,
+    /// Held by whoever makes a snapshot from the one in force, so that none is lost.
+    reshaping: Mutex<()>,
     requests: AtomicU64,
     /// Tells this process's request ids from another's.
     born: u64,
@@ -61,6 +63,7 @@ impl Gateway {
             phase,
             room,
             answer_lengths: Arc::default(),
+            reshaping: Mutex::new(()),
             requests: AtomicU64::new(0),
             born,
         })
@@ -81,6 +84,27 @@ impl Gateway {
     /// Memory for the bodies of all requests.
     pub(crate) fn room(&self) -> &Room {
         &self.room
+    }
+
+    /// Puts in force what `make` makes of the snapshot in force, where it makes one, and tells which is in force now.
+    ///
+    /// # Errors
+    ///
+    /// Those of `make`; then nothing changes.
+    pub(crate) fn reshape(
+        &self,
+        make: impl FnOnce(&Snapshot) -> Result<Option<Snapshot>, SnapshotError>,
+    ) -> Result<Arc<Snapshot>, SnapshotError> {
+        let _reshaping = self
+            .reshaping
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let before = self.driver.snapshot();
+        let Some(snapshot) = make(&before)?.map(Arc::new) else {
+            return Ok(before);
+        };
+        self.driver.reconfigure(Arc::clone(&snapshot));
+        Ok(snapshot)
     }
 
     /// How long answers are, whatever configuration is in force.

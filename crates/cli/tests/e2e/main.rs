@@ -16,6 +16,7 @@ mod charge_drift;
 mod commands;
 mod deadlines;
 mod harness;
+mod learned_limits;
 mod refusals;
 mod reload;
 mod same_answers;
