@@ -43,7 +43,9 @@ impl Provider {
         if let Some(template) = templates.iter().find(told) {
             return Some(template.clone());
         }
-        let guessed = templates.first().filter(|_| per <= GUESSED_MAX)?;
+        let guessed = templates
+            .first()
+            .filter(|_| !per.is_zero() && per <= GUESSED_MAX)?;
         let window = match guessed.window() {
             Window::Bucket { .. } => Window::Bucket { per },
             _ => Window::Sliding { per },
@@ -122,6 +124,7 @@ mod tests {
             ),
             // A month is no guess.
             ("mistral", Meter::Tokens, Some(2_592_000), None),
+            ("mistral", Meter::Tokens, Some(0), None),
             ("mistral", Meter::InputTokens, Some(60), None),
             ("openai", Meter::Concurrent, None, None),
         ] {

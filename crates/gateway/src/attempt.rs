@@ -359,7 +359,7 @@ impl Call<'_> {
         }
     }
 
-    /// Holds from now on to limits that nobody configured and an answer told, and counts this very request there.
+    /// Holds from now on to limits that nobody configured and an answer told.
     fn learn(&self, told: &mut [Signal], reservation: &mut Reservation) {
         if told.iter().all(|signal| signal.limit.is_none()) {
             return;
@@ -370,7 +370,7 @@ impl Call<'_> {
             model: self.upstream_model(),
         };
         if let Some(place) = self.gateway.learn(answered, told) {
-            reservation.place(place);
+            reservation.moved_to(place);
         }
     }
 

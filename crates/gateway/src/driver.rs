@@ -343,8 +343,8 @@ impl Reservation {
         }
     }
 
-    /// What it asks and tells from now on is of `place`.
-    pub(crate) fn place(&mut self, place: Place) {
+    /// What is observed with it from now on is of `place`.
+    pub(crate) fn moved_to(&mut self, place: Place) {
         self.place = place;
     }
 

@@ -112,6 +112,18 @@ async fn what_was_in_flight_at_first_counts() {
 }
 
 #[tokio::test]
+async fn what_waits_already_is_held_to_what_is_learned_meanwhile() {
+    let fake = fake().await;
+    let gateway = Gateway::start(&config(&fake, ", limits: { concurrent: 1 }")).await;
+    // One goes out; the others wait for its slot when its answer tells that the minute holds 19 more.
+    let answers = burst(&gateway, "m", 100, 40).await;
+    let served = with_status(&answers, 200) as u64;
+    assert!(served + 3 >= TOKENS / 100 && served < 40, "{served}");
+    assert_eq!(fake.count("rejected").await, 0);
+    gateway.idle().await;
+}
+
+#[tokio::test]
 async fn each_model_has_its_own_and_a_configured_limit_replaces_it() {
     let fake = fake().await;
     let gateway = Gateway::start(&config(&fake, "")).await;
