@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::capture_connection;
 use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::{Amounts, Outcome, Signal};
+use sluicegate_core::{Amounts, Outcome};
 use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
 use sluicegate_dialect::{charge_refused, charge_told, refusal_facts, retry_hint, signals};
 
@@ -27,7 +27,6 @@ use crate::driver::Reservation;
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
-use crate::learning::Answered;
 use crate::settlement::{self, Settlement};
 use crate::snapshot::Route;
 
@@ -91,11 +90,8 @@ impl Call<'_> {
         mut reservation: Reservation,
     ) -> Result<Answer, UpstreamFailure> {
         let begun = self.gateway.clock().mono();
-        let sent = self
-            .route
-            .upstream
-            .drift()
-            .send(self.upstream_model(), self.demand, begun);
+        let drift = self.route.upstream.drift();
+        let sent = drift.send(self.upstream_model(), self.demand, begun);
         let response = self.head(request, &mut reservation).await?;
         let now = self.gateway.clock().now();
         let took = now.mono.saturating_since(begun);
@@ -359,23 +355,8 @@ impl Call<'_> {
         }
     }
 
-    /// Holds from now on to limits that nobody configured and an answer told.
-    fn learn(&self, told: &mut [Signal], reservation: &mut Reservation) {
-        if told.iter().all(|signal| signal.limit.is_none()) {
-            return;
-        }
-        let answered = Answered {
-            route: self.route,
-            requested: &self.envelope.model,
-            model: self.upstream_model(),
-        };
-        if let Some(place) = self.gateway.learn(answered, told) {
-            reservation.moved_to(place);
-        }
-    }
-
     /// The model's name at the provider.
-    fn upstream_model(&self) -> &str {
+    pub(crate) fn upstream_model(&self) -> &str {
         settlement::model(self.route, self.envelope)
     }
 

@@ -2,39 +2,35 @@
 
 use sluicegate_core::{Limit, Signal};
 
-use crate::driver::Place;
-use crate::gateway::Gateway;
+use crate::attempt::Call;
+use crate::driver::{Place, Reservation};
 use crate::snapshot::Route;
 
-/// Whose answer it was.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Answered<'a> {
-    /// As it was routed.
-    pub(crate) route: Route<'a>,
-    /// The model by the client's name.
-    pub(crate) requested: &'a str,
-    /// And by the provider's.
-    pub(crate) model: &'a str,
-}
+impl Call<'_> {
+    /// Holds from now on to limits that nobody configured and `signals` of its answer tell, and adds to these what the provider's row
+    /// knows more. `reservation` is the call's.
+    pub(crate) fn learn(&self, signals: &mut [Signal], reservation: &mut Reservation) {
+        if signals.iter().all(|signal| signal.limit.is_none()) {
+            return;
+        }
+        if let Some(place) = self.learned(signals) {
+            reservation.moved_to(place);
+        }
+    }
 
-impl Gateway {
-    /// Learns limits that nobody configured from the `signals` of an answer, and completes these where the provider's row knows more.
-    /// Tells where such requests are counted now; `None` where its account is gone.
-    pub(crate) fn learn(&self, answered: Answered<'_>, signals: &mut [Signal]) -> Option<Place> {
-        let Answered {
-            route,
-            requested,
-            model,
-        } = answered;
-        let now = self.clock().mono();
-        let mut snapshot = self.driver().snapshot();
+    /// Where such calls are counted now; `None` where the account is gone.
+    fn learned(&self, signals: &mut [Signal]) -> Option<Place> {
+        let (gateway, route) = (self.gateway, self.route);
+        let (requested, model) = (self.envelope.model.as_str(), self.upstream_model());
+        let now = gateway.clock().mono();
+        let mut snapshot = gateway.driver().snapshot();
         let same = |other: &Route<'_>| std::ptr::eq(other.upstream, route.upstream);
         let place = snapshot.route(requested).filter(same)?;
         snapshot.complete(place, signals);
         if let Some(news) = snapshot.news(place, model, signals, now) {
             let begins = |limit: &Limit| !snapshot.is_learned(limit);
             let begun: Vec<Limit> = news.changed.into_iter().filter(begins).collect();
-            let reshaped = self.reshape(|before| {
+            let reshaped = gateway.reshape(|before| {
                 let place = before.route(requested).filter(same);
                 let news = place.and_then(|place| before.news(place, model, signals, now));
                 let Some(news) = news else {
@@ -53,7 +49,7 @@ impl Gateway {
                 Ok(reshaped) => snapshot = reshaped,
                 // Nothing is held to that cannot be; the configuration itself is as good as before.
                 Err(error) => {
-                    tracing::warn!(%error, "a limit that the provider told cannot be held to")
+                    tracing::warn!(%error, "a limit that the provider told cannot be held to");
                 }
             }
             // A count begins with what the provider says is left. What is on its way may not be in that yet.
