@@ -28,6 +28,7 @@ mod provider;
 mod reference;
 mod settle;
 mod signal;
+mod told;
 mod weight;
 mod window;
 mod written;

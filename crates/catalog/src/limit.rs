@@ -136,6 +136,19 @@ impl LimitTemplate {
         }
     }
 
+    pub(crate) fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// Counted otherwise; a quantum of the window before means nothing in it.
+    pub(crate) fn with_window(self, window: Window) -> Self {
+        Self {
+            window,
+            quantum: None,
+            ..self
+        }
+    }
+
     const fn concurrent(amount: NonZeroU64) -> Self {
         Self {
             meter: Meter::Concurrent,

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
+use sluicegate_config::{Account, Policy};
 
 use crate::{FAILED, WrongUsage, file, print};
 
@@ -39,16 +40,26 @@ impl Check {
                 let ledgers = policy.ledgers();
                 let (accounts, deployments) = (policy.accounts.len(), policy.deployments.len());
                 let limits = ledgers.limits.len();
+                let unlimited = accounts_without_limits(&policy);
                 if self.json {
                     print::line(format_args!(
                         "{}",
-                        json!({ "ok": true, "accounts": accounts, "deployments": deployments, "limits": limits })
+                        json!({
+                            "ok": true, "accounts": accounts, "deployments": deployments, "limits": limits,
+                            "accounts_without_limits": unlimited,
+                        })
                     ));
                 } else {
                     print::line(format_args!(
                         "{}: valid; accounts: {accounts}, deployments: {deployments}, limits: {limits}",
                         path.display()
                     ));
+                    for account in unlimited {
+                        print::line(format_args!(
+                            "account {account} has no limits: they are learned from what answers tell of them; until the first \
+                             answer, and where the provider tells nothing, nothing is held back"
+                        ));
+                    }
                 }
                 ExitCode::SUCCESS
             }
@@ -63,4 +74,19 @@ impl Check {
             }
         }
     }
+}
+
+/// Accounts on which no limit stands: neither their own nor one of a family or a deployment.
+fn accounts_without_limits(policy: &Policy) -> Vec<&str> {
+    let has_none = |(index, account): &(usize, &Account)| {
+        let mut deployments = policy.deployments.iter();
+        account.limits.is_empty()
+            && account
+                .families
+                .iter()
+                .all(|family| family.limits.is_empty())
+            && !deployments.any(|one| one.account == *index && !one.limits.is_empty())
+    };
+    let accounts = policy.accounts.iter().enumerate().filter(has_none);
+    accounts.map(|(_, account)| &*account.name).collect()
 }

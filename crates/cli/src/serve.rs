@@ -142,8 +142,9 @@ fn greet(running: &Running, source: &Source) {
         }
         Source::Environment { example } => {
             print::line(format_args!(
-                "accounts from the keys in the environment. No limits are known, so nothing is held back: for a gate that\n\
-                 works, put your account's own limits into a file like this one and start with --config FILE\n\n{example}"
+                "accounts from the keys in the environment. Their limits are learned from what answers tell of them; until the first\n\
+                 answer, and where the provider tells nothing, nothing is held back: for a gate that always works, put your account's\n\
+                 own limits into a file like this one and start with --config FILE\n\n{example}"
             ));
             running.example_model()
         }

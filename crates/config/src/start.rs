@@ -9,7 +9,7 @@ use crate::resolve::is_spoken;
 use crate::{Account, Deployment, Pattern, Policy, Secret, Timeouts, UpstreamModel, parse};
 
 impl Policy {
-    /// One account for each provider whose key `env` knows. No limits are known of them, so nothing is held back. A provider
+    /// One account for each provider whose key `env` knows. No limits are known of them until answers tell some. A provider
     /// without an address of its own is left out, and so is one whose dialect nothing here speaks.
     ///
     /// One account answers for every model. Of several, each answers for the models of its provider, and the first in the

@@ -143,7 +143,8 @@ static ACCOUNT: Object = Object {
         Field::optional(
             "limits",
             LIMITS,
-            "What the provider grants the account as a whole.",
+            "What the provider grants the account as a whole. A meter that no limit counts is learned from the answers, where \
+             they tell of it.",
         ),
         Field::optional(
             "families",

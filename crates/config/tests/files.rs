@@ -244,11 +244,11 @@ fn limits_in_every_form() {
             "account openai concurrent: 8 Concurrent Full Usage",
             "account openai tokens/2s sliding: 40000 Sliding { per: 2s } Empty Keep",
             "account openai tokens/2s bucket: 50000 Bucket { per: 2s } quantum 500ms Empty Keep",
-            "account openai tokens/2s shadow: 20000 Sliding { per: 2s } Empty Keep",
+            "account openai tokens/2s shadow: 20000 Floating { per: 2s } Empty Keep",
             "account openai requests/1500ms: 5 Fixed { per: 1.5s } Full Keep",
             "account openai concurrent shadow: 100 Concurrent Empty Keep",
             "account azure requests/60s: 600 Fixed { per: 60s } quantum 1s Empty Keep",
-            "account azure tokens/60s: 100000 Sliding { per: 60s } Empty Keep",
+            "account azure tokens/60s: 100000 Floating { per: 60s } Empty Keep",
             "deployment gpt-* tokens/60s: 1000 Bucket { per: 60s } Empty Keep",
         ]
     );

@@ -36,6 +36,8 @@ pub(crate) struct Counter {
     arrivals: Arrivals,
     /// When the request was sent whose answer told of the remainder last.
     told: Option<Timestamp>,
+    /// See [`LimitState::drift`](crate::LimitState::drift).
+    pub(crate) drift: Option<i64>,
 }
 
 /// Sums since counting began, so that two moments can be compared.
@@ -90,6 +92,7 @@ impl Counter {
             trust: Trust::WHOLE,
             arrivals,
             told: None,
+            drift: None,
             limit: limit.clone(),
         }
     }
@@ -173,15 +176,11 @@ impl Counter {
     /// Counts `charge` for a reservation.
     pub(crate) fn reserve(&mut self, charge: u64, now: Now) -> Mark {
         let counted = self.learned.scaled(charge);
-        let before = self.count.used(now);
-        let tries = charge > 0 && self.trust.goes_ahead(before.saturating_add(counted));
-        let mark = Mark {
+        let mut mark = Mark {
             counted,
-            before,
-            totals: self.totals,
-            at: now.mono,
-            tries,
+            ..self.mark(now)
         };
+        mark.tries = charge > 0 && self.trust.goes_ahead(mark.before.saturating_add(counted));
         if self.limit.authority == Authority::Local {
             self.held = self.held.saturating_add(charge);
             self.totals.sent = self.totals.sent.saturating_add(counted);
@@ -189,6 +188,17 @@ impl Counter {
             self.charge(counted, now);
         }
         mark
+    }
+
+    /// How it stands for a request that was charged before this count began.
+    pub(crate) fn mark(&self, now: Now) -> Mark {
+        Mark {
+            counted: 0,
+            before: self.count.used(now),
+            totals: self.totals,
+            at: now.mono,
+            tries: false,
+        }
     }
 
     /// Counts what is charged in any other way, as it is.
@@ -266,9 +276,6 @@ impl Counter {
     /// the configured one is a temporary cut: it holds until a later signal tells otherwise.
     pub(crate) fn observe(&mut self, signal: &Signal, mark: &Mark, reception: Reception, now: Now) {
         self.follow_quantum(signal, now);
-        if self.speaks_of_quantum(signal) {
-            return;
-        }
         if let Some(limit) = signal.limit {
             self.follow_ceiling(limit, now);
         }
@@ -318,6 +325,7 @@ impl Counter {
         let least = there.saturating_sub(given_back).saturating_sub(refilled);
         let overrun = self.totals.overrun - mark.totals.overrun;
         let most = there.saturating_add(unsure).saturating_add(overrun);
+        self.drift = Some(signed(least.saturating_sub(used)) - signed(used.saturating_sub(most)));
         if used < least {
             self.learned.told_more(least - used, usable);
             self.count.set_used(least, now);
@@ -359,31 +367,21 @@ impl Counter {
         }
     }
 
-    /// A provider that names a shorter period for the whole amount tells how long its quantum is.
+    /// A provider may tell how long its quantum is. Only where one was expected: elsewhere it is no more than how often
+    /// its numbers are renewed.
     fn follow_quantum(&mut self, signal: &Signal, now: Now) {
-        let (Some(quantum), Some(said)) = (&self.quantum, signal.per) else {
+        let (Some(quantum), Some(told)) = (&self.quantum, signal.quantum) else {
             return;
         };
-        let shorter = self.limit.window.per().is_some_and(|per| said < per);
-        if shorter && said != quantum.length && signal.limit.is_some() {
-            let spread = self.arrivals.spread();
-            let mut told = Quantum::begin(&self.limit, said, self.ceiling, spread, now);
-            if let Some(told) = &mut told {
-                told.count.charge(quantum.count.used(now), now);
-            }
-            self.quantum = told;
+        if told == quantum.length || self.limit.window.per().is_none_or(|per| told >= per) {
+            return;
         }
-    }
-
-    /// Whether the signal's numbers are those of the quantum alone, and not of the whole amount that a quantum shares out.
-    fn speaks_of_quantum(&self, signal: &Signal) -> bool {
-        let shorter = self.limit.window.per() > signal.per;
-        let share = self.quantum.as_ref().is_some_and(|quantum| {
-            signal
-                .limit
-                .is_some_and(|limit| limit <= quantum.ceiling.usable)
-        });
-        signal.per.is_some() && shorter && share
+        let spread = self.arrivals.spread();
+        let mut followed = Quantum::begin(&self.limit, told, self.ceiling, spread, now);
+        if let Some(followed) = &mut followed {
+            followed.count.charge(quantum.count.used(now), now);
+        }
+        self.quantum = followed;
     }
 
     /// The provider refused a request on this meter and wants nothing for `wait`. A longer wait that it asked for before holds.
@@ -460,11 +458,9 @@ impl Counter {
             return false;
         };
         let amount = self.limit.amount.get();
-        let lower = signal.limit.is_none_or(|limit| limit <= amount);
         let fits = match signal.per {
             Some(said) => {
-                let near = |length: Duration| said.abs_diff(length) <= length / 10;
-                lower && (near(per) || (self.quantum.is_some() && said < per))
+                said.abs_diff(per) <= per / 10 && signal.limit.is_none_or(|limit| limit <= amount)
             }
             None => signal.limit.is_none_or(|limit| limit == amount),
         };
@@ -510,6 +506,10 @@ impl Quantum {
             alone: ceiling.alone,
         };
     }
+}
+
+fn signed(amount: u64) -> i64 {
+    i64::try_from(amount).unwrap_or(i64::MAX)
 }
 
 /// The ceiling of `limit` while `whole` of it is there.

@@ -84,6 +84,10 @@ pub struct LimitState {
     pub used: u64,
     /// What open reservations hold of it.
     pub reserved: u64,
+    /// When the provider last told what is left of it: how much more it had counted than we could explain, negative where it had
+    /// counted less. What was on its way to it explains either. More is somebody else on the account or a charge that we
+    /// underestimate; `None` where it told nothing since we knew anything ourselves.
+    pub drift: Option<i64>,
 }
 
 impl Core {
@@ -296,6 +300,7 @@ impl Core {
                 usable: counter.usable(),
                 used: counter.used(now),
                 reserved: counter.held,
+                drift: counter.drift,
             })
     }
 

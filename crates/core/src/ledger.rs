@@ -257,13 +257,15 @@ impl Ledger {
         let charges = answered.charges.as_slice();
         for signal in signals {
             told |= close(counters, limits, signal, now);
-            let may_be = |charge: &&Charge| counters[charge.limit.index()].may_be_told_by(signal);
-            let mut candidates = charges.iter().filter(may_be);
+            let may_be = |id: &&LimitId| counters[id.index()].may_be_told_by(signal);
+            let mut candidates = limits.iter().filter(may_be);
             // Where it may speak of several, it tells of none.
-            if let (Some(charge), None) = (candidates.next(), candidates.next()) {
-                let counter = &mut counters[charge.limit.index()];
-                counter.observe(signal, &charge.mark, reception, now);
-                if let Some(edge) = counter.edge_told(signal, &charge.mark, now) {
+            if let (Some(&id), None) = (candidates.next(), candidates.next()) {
+                let counter = &mut counters[id.index()];
+                let charge = charges.iter().find(|charge| charge.limit == id);
+                let mark = charge.map_or_else(|| counter.mark(now), |charge| charge.mark);
+                counter.observe(signal, &mark, reception, now);
+                if let Some(edge) = counter.edge_told(signal, &mark, now) {
                     // The windows of one account end together.
                     let per = counter.limit.window.per().unwrap_or_default();
                     for charge in charges {

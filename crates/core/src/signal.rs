@@ -18,6 +18,8 @@ pub struct Signal {
     pub reset: Option<Duration>,
     /// The window's length, where the provider names it or it follows from the three others.
     pub per: Option<Duration>,
+    /// A shorter time over which the provider says that it enforces the limit too.
+    pub quantum: Option<Duration>,
     /// It has just refused a request and will take none for that long. Said of every limit on the meter: a provider seldom
     /// tells which of them was full.
     pub closed_for: Option<Duration>,
@@ -32,6 +34,7 @@ impl Signal {
             remaining: None,
             reset: None,
             per: None,
+            quantum: None,
             closed_for: None,
         }
     }

@@ -11,8 +11,14 @@ use sluicegate_core::Amounts;
 use crate::TextTally;
 use crate::openai::Envelope;
 
-/// What `rule` takes for the request to `model`, which is the provider's name for it: one request in flight and its tokens.
-pub fn charge(rule: &ChargeRule, model: &str, envelope: &Envelope) -> Amounts {
+/// What `rule` takes for the request to `model`, which is the provider's name for it: one request in flight and its tokens. One answer
+/// is expected to be `output_expected` tokens long, where that was learned.
+pub fn charge(
+    rule: &ChargeRule,
+    model: &str,
+    envelope: &Envelope,
+    output_expected: Option<u64>,
+) -> Amounts {
     let size = RequestSize {
         text_bytes: envelope.text.bytes,
         text_tokens: tokens_without_images(envelope),
@@ -21,7 +27,7 @@ pub fn charge(rule: &ChargeRule, model: &str, envelope: &Envelope) -> Amounts {
         choices: envelope.choices,
         best_of: envelope.best_of,
         output_cap: envelope.output_cap,
-        output_expected: None,
+        output_expected,
     };
     rule.charge(&size, model)
 }
@@ -154,8 +160,8 @@ mod tests {
         let openai = provider("openai").expect("a row");
         let observed = openai.charge.rule("observed").expect("a rule");
         // 4 bytes of the role and 15 of the text: 19 / 4 = 4.75, rounded up, and one choice.
-        assert_eq!(charge(observed, "m", &envelope).of(Meter::Tokens), 6);
-        let taken = charge(openai.charge.default_rule(), "m", &envelope);
+        assert_eq!(charge(observed, "m", &envelope, None).of(Meter::Tokens), 6);
+        let taken = charge(openai.charge.default_rule(), "m", &envelope, None);
         assert_eq!(
             (taken.of(Meter::Tokens), taken.of(Meter::Requests)),
             (100, 1)
@@ -166,13 +172,27 @@ mod tests {
     }
 
     #[test]
+    fn output_that_is_counted_as_produced_is_charged_as_expected() {
+        let envelope = envelope(r#","max_tokens":100"#);
+        let rule = provider("anthropic").expect("a row").charge.default_rule();
+        let output = |expected| charge(rule, "m", &envelope, expected).of(Meter::OutputTokens);
+        assert_eq!(output(None), 100);
+        assert_eq!(output(Some(40)), 40);
+        // Never above the request's own maximum.
+        assert_eq!(output(Some(4_000)), 100);
+    }
+
+    #[test]
     fn definitions_are_read_but_not_charged() {
         let (plain, with_tools) = (
             envelope(""),
             envelope(&format!(r#","tools":["{}"]"#, "x".repeat(1_020))),
         );
         let rule = provider("openai").expect("a row").charge.default_rule();
-        assert_eq!(charge(rule, "m", &plain), charge(rule, "m", &with_tools));
+        assert_eq!(
+            charge(rule, "m", &plain, None),
+            charge(rule, "m", &with_tools, None)
+        );
         // 4,795 and 1,024 * 180 in 1,024ths: 184.7.
         assert_eq!(tokens(&with_tools), 185 + 3 + 3);
     }

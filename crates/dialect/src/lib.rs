@@ -25,5 +25,5 @@ pub use charge_told::{charge_refused, charge_told, taken_between};
 pub use estimate::{charge, text_tokens, tokens};
 pub use refusal::{RefusalFacts, refusal_facts, told_by_refusal};
 pub use retry_hint::retry_hint;
-pub use signal::{barred, signals};
+pub use signal::signals;
 pub use text::TextTally;

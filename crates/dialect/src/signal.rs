@@ -23,7 +23,7 @@ const RESET_MAX: Duration = Duration::from_secs(31 * 86_400);
 /// several on one meter and period the one with less left (a project's within an account's, say).
 ///
 /// Absent, negative and unreadable values are `None`; a limit of which nothing can be read is left
-/// out, and so is one of zero, which [`barred`] tells of. The period is the row's where it names
+/// out, and so is one of zero, of which the error's class tells. The period is the row's where it names
 /// one; else it is believed or worked out only where it comes near a minute, a day or 30 days. The
 /// standard `ratelimit` fields are read for meters of which the row's headers tell nothing.
 ///
@@ -61,7 +61,7 @@ pub fn signals(provider: &Provider, headers: &HeaderMap, wall: WallTime) -> Vec<
 /// no wait will help. Only a refusal makes it credible.
 ///
 /// Mistral shows `x-ratelimit-limit-req-minute: 0` so.
-pub fn barred(provider: &Provider, headers: &HeaderMap) -> Option<Meter> {
+pub(crate) fn barred(provider: &Provider, headers: &HeaderMap) -> Option<Meter> {
     let is_zero = |row: &&SignalRow| {
         let limit = row.limit.as_deref().and_then(|name| text(headers, name));
         limit.and_then(whole) == Some(0)
@@ -82,7 +82,7 @@ pub(crate) fn signal(row: &SignalRow, headers: &HeaderMap, wall: WallTime) -> Op
     let named = row.per_s.map(|per_s| Duration::from_secs(per_s.get()));
     let told = || {
         let told = number(&row.period).map(Duration::from_secs);
-        told.filter(|per| PERIODS.contains(per) || QUANTA.contains(per))
+        told.filter(|per| PERIODS.contains(per))
     };
     let inferred = || match row.reset_means {
         ResetMeans::Whole => {
@@ -92,6 +92,8 @@ pub(crate) fn signal(row: &SignalRow, headers: &HeaderMap, wall: WallTime) -> Op
         ResetMeans::Next => None,
     };
     signal.per = named.or_else(told).or_else(inferred);
+    let told_s = number(&row.period).map(Duration::from_secs);
+    signal.quantum = told_s.filter(|quantum| QUANTA.contains(quantum));
     Some(signal)
 }
 
@@ -267,13 +269,15 @@ mod tests {
     #[test]
     fn a_told_period_that_is_a_quantum_is_no_period() {
         let azure = provider("azure").expect("a row");
-        for (told, per) in [("60", MINUTE), ("10", None)] {
+        let ten_seconds = Some(Duration::from_secs(10));
+        for (told, per, quantum) in [("60", MINUTE, None), ("10", None, ten_seconds)] {
             let lines = headers(&[
                 ("x-ratelimit-limit-requests", "120"),
                 ("x-ratelimit-remaining-requests", "120"),
                 ("x-ratelimit-renewalperiod-requests", told),
             ]);
-            assert_eq!(signals(azure, &lines, WALL)[0].per, per);
+            let told = signals(azure, &lines, WALL)[0];
+            assert_eq!((told.per, told.quantum), (per, quantum));
         }
     }
 

@@ -13,14 +13,17 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::capture_connection;
 use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::{Outcome, Reception, Signal};
+use sluicegate_core::{Amounts, Outcome, Reception, Signal};
 use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
-use sluicegate_dialect::{retry_hint, signals, told_by_refusal};
+use sluicegate_dialect::{
+    charge_refused, charge_told, refusal_facts, retry_hint, signals, told_by_refusal,
+};
 
 use crate::answer_kind::{
     is_callers_fault, is_encoded, is_event_stream, is_json, limit_type, redacted,
 };
 use crate::body::Streamed;
+use crate::charge_drift::Source;
 use crate::driver::Reservation;
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
@@ -54,6 +57,8 @@ pub(crate) struct Call<'a> {
     pub(crate) gateway: &'a Arc<Gateway>,
     pub(crate) route: Route<'a>,
     pub(crate) envelope: &'a Envelope,
+    /// What it is charged before it is sent.
+    pub(crate) demand: Amounts,
     pub(crate) exchange: &'a Exchange,
     /// How long the head of a stream is held back for its first content.
     pub(crate) head_hold: Duration,
@@ -84,14 +89,19 @@ impl Call<'_> {
         mut reservation: Reservation,
     ) -> Result<Answer, UpstreamFailure> {
         let begun = self.gateway.clock().mono();
+        let drift = self.route.upstream.drift();
+        let sent = drift.send(self.upstream_model(), self.demand, begun);
         let response = self.head(request, &mut reservation).await?;
         let now = self.gateway.clock().now();
         let took = now.mono.saturating_since(begun);
         self.exchange.head_took(took);
-        let told = signals(self.route.account.provider, response.headers(), now.wall);
+        let mut told = signals(self.route.account.provider, response.headers(), now.wall);
+        let taken = sent.answered(&told, now.mono);
+        self.compare(Source::Remainders, Some(taken), self.demand);
         if !response.status().is_success() {
             return self.refused(response, reservation, told).await;
         }
+        self.learn(&mut told, &mut reservation);
         reservation.observe(Reception::Accepted, &told);
         if is_encoded(response.headers()) {
             // It was asked for in the clear; whoever compresses it anyway is passed on unread.
@@ -175,7 +185,10 @@ impl Call<'_> {
         if error.class == ErrorClass::Rate {
             self.exchange.rate_limited(limit_type(&error));
             // Its window is full, whatever we believed: nothing more is sent into it.
+            let asked = refusal_facts(&body).as_ref().and_then(charge_refused);
+            self.compare(Source::Refusal, asked, self.demand);
             told.extend(told_by_refusal(&body, &error.kind, hint));
+            self.learn(&mut told, &mut reservation);
         }
         reservation.observe(Reception::Refused, &told);
         reservation.settle(Outcome::Failed);
@@ -260,7 +273,12 @@ impl Call<'_> {
             self.exchange.used(settlement::total(usage));
         }
         let settlement = self.settlement();
-        reservation.settle(usage.map_or(Outcome::Unmeasured, |usage| settlement.used(usage)));
+        let outcome = usage.map_or(Outcome::Unmeasured, |usage| settlement.answered(usage));
+        if let Outcome::Used(counted) = outcome {
+            let told = charge_told(self.route.account.provider, &head.headers);
+            self.compare(Source::Header, told, counted);
+        }
+        reservation.settle(outcome);
         self.exchange.attempted("ok");
         Ok(Answer {
             head,
@@ -274,6 +292,9 @@ impl Call<'_> {
         reservation: Reservation,
     ) -> Result<Answer, UpstreamFailure> {
         let (head, incoming) = response.into_parts();
+        // Before there is a usage to tell of, it is the charge at admission.
+        let told = charge_told(self.route.account.provider, &head.headers);
+        self.compare(Source::Header, told, self.demand);
         let chat = ChatStream::new(self.route.account.provider, self.usage_chunk());
         let mut streamed = Box::new(self.streamed(incoming, Some(chat), reservation));
         match streamed.hold(self.head_hold).await {
@@ -320,8 +341,21 @@ impl Call<'_> {
         )
     }
 
+    /// The provider told by `source` what it charged, where it told anything, for what we `charged`.
+    fn compare(&self, source: Source, told: Option<Amounts>, charged: Amounts) {
+        if let Some(told) = told {
+            let drift = self.route.upstream.drift();
+            drift.compare(self.route.account, source, told, charged);
+        }
+    }
+
+    /// The model's name at the provider.
+    pub(crate) fn upstream_model(&self) -> &str {
+        settlement::model(self.route, self.envelope)
+    }
+
     fn settlement(&self) -> Settlement {
-        Settlement::new(self.route, self.envelope)
+        Settlement::new(self.route, self.envelope, self.gateway.answer_lengths())
     }
 
     fn usage_chunk(&self) -> sluicegate_dialect::openai::UsageChunk {

@@ -343,6 +343,11 @@ impl Reservation {
         }
     }
 
+    /// What is observed with it from now on is of `place`.
+    pub(crate) fn moved_to(&mut self, place: Place) {
+        self.place = place;
+    }
+
     /// Tells that the provider has answered, how, and what it said of its limits.
     pub(crate) fn observe(&self, reception: Reception, signals: &[Signal]) {
         self.driver.with_core(|core, line, now| {

@@ -1,18 +1,19 @@
 //! What all requests share.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use tokio::sync::watch;
 
+use crate::answer_lengths::AnswerLengths;
 use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::http::Room;
 use crate::metrics::Metrics;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, SnapshotError};
 
 /// The gateway behind its addresses.
 #[derive(Debug)]
@@ -22,6 +23,9 @@ pub(crate) struct Gateway {
     clock: Clock,
     phase: watch::Sender<Phase>,
     room: Room,
+    answer_lengths: Arc<AnswerLengths>,
+    /// Held by whoever makes a snapshot from the one in force, so that none is lost.
+    reshaping: Mutex<()>,
     requests: AtomicU64,
     /// Tells this process's request ids from another's.
     born: u64,
@@ -58,6 +62,8 @@ impl Gateway {
             clock,
             phase,
             room,
+            answer_lengths: Arc::default(),
+            reshaping: Mutex::new(()),
             requests: AtomicU64::new(0),
             born,
         })
@@ -78,6 +84,32 @@ impl Gateway {
     /// Memory for the bodies of all requests.
     pub(crate) fn room(&self) -> &Room {
         &self.room
+    }
+
+    /// Puts in force what `make` makes of the snapshot in force, where it makes one, and tells which is in force now.
+    ///
+    /// # Errors
+    ///
+    /// Those of `make`; then nothing changes.
+    pub(crate) fn reshape(
+        &self,
+        make: impl FnOnce(&Snapshot) -> Result<Option<Snapshot>, SnapshotError>,
+    ) -> Result<Arc<Snapshot>, SnapshotError> {
+        let _reshaping = self
+            .reshaping
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let before = self.driver.snapshot();
+        let Some(snapshot) = make(&before)?.map(Arc::new) else {
+            return Ok(before);
+        };
+        self.driver.reconfigure(Arc::clone(&snapshot));
+        Ok(snapshot)
+    }
+
+    /// How long answers are, whatever configuration is in force.
+    pub(crate) fn answer_lengths(&self) -> &Arc<AnswerLengths> {
+        &self.answer_lengths
     }
 
     pub(crate) fn next_request_id(&self) -> RequestId {

@@ -6,14 +6,19 @@
 //! is the core's.
 
 mod answer_kind;
+mod answer_lengths;
 mod attempt;
 mod body;
+mod books;
+mod charge_drift;
 mod clock;
 mod driver;
 mod exchange;
 mod gateway;
 mod http;
 mod keys;
+mod learned_limits;
+mod learning;
 mod metrics;
 mod patience;
 mod server;
@@ -150,12 +155,13 @@ impl Running {
     ///
     /// When the policy cannot be served. The one before stays in force.
     pub fn reload(&self, policy: Policy) -> Result<Reloaded, SnapshotError> {
-        let before = self.gateway.driver().snapshot();
         let restart_for = restart_for(&self.begun, &policy.server);
         let reloads = &self.gateway.metrics().reloads;
-        match Snapshot::new(policy, Some(&before)) {
-            Ok(snapshot) => {
-                self.gateway.driver().reconfigure(Arc::new(snapshot));
+        let reshaped = self
+            .gateway
+            .reshape(|before| Snapshot::new(policy, Some(before)).map(Some));
+        match reshaped {
+            Ok(_) => {
                 reloads.get_or_create(&Reload { outcome: "ok" }).inc();
                 Ok(if restart_for.is_empty() {
                     Reloaded::Whole

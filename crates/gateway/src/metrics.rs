@@ -3,8 +3,10 @@
 //! Labels come from the configuration, never from a request: a client cannot make a series. Gauges are read from the core
 //! when somebody asks, so that they are what the core believes and not a second book.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
@@ -12,7 +14,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
-use sluicegate_core::{Amounts, Timestamp};
+use sluicegate_core::{Amounts, Limit, Timestamp};
 
 use crate::driver::View;
 
@@ -51,6 +53,9 @@ pub(crate) struct Metrics {
     limit_usable: Family<LimitName, Gauge>,
     limit_used: Family<LimitName, Gauge>,
     limit_reserved: Family<LimitName, Gauge>,
+    answer_tokens_expected: Family<Deployment, Gauge>,
+    ledger_drift: Family<AccountMeter, Gauge<f64, AtomicU64>>,
+    limit_drift: Family<LimitName, Gauge>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -99,8 +104,23 @@ pub(crate) struct AccountName {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct AccountMeter {
+    pub(crate) account: String,
+    pub(crate) meter: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
 pub(crate) struct Reload {
     pub(crate) outcome: &'static str,
+}
+
+impl LimitName {
+    fn of(limit: &Limit) -> Self {
+        Self {
+            limit: limit.name.to_string(),
+            meter: limit.meter.name(),
+        }
+    }
 }
 
 /// The only lane and the only task there are so far.
@@ -134,6 +154,9 @@ impl Metrics {
             limit_usable: Family::default(),
             limit_used: Family::default(),
             limit_reserved: Family::default(),
+            answer_tokens_expected: Family::default(),
+            ledger_drift: Family::default(),
+            limit_drift: Family::default(),
         };
         metrics.register();
         Arc::new(metrics)
@@ -217,6 +240,24 @@ impl Metrics {
             self.limit_reserved.clone(),
         );
         registry.register(
+            "sluicegate_answer_tokens_expected",
+            "Output for which a request is admitted where a provider counts it as produced, learned from answers; \
+             the longest of a wildcard's models",
+            self.answer_tokens_expected.clone(),
+        );
+        registry.register(
+            "sluicegate_ledger_drift",
+            "The share by which the provider charges more than we do, by its own word on recent requests; 0.1 is a tenth more, \
+             below zero is less",
+            self.ledger_drift.clone(),
+        );
+        registry.register(
+            "sluicegate_limit_drift",
+            "How much more of a limit the provider had counted than we could explain, when it last told what is left; below \
+             zero is less",
+            self.limit_drift.clone(),
+        );
+        registry.register(
             "sluicegate_config_reloads",
             "Reloads of the configuration",
             self.reloads.clone(),
@@ -228,8 +269,16 @@ impl Metrics {
         );
     }
 
-    /// Everything in the text format, with the core as `view` shows it `now`.
-    pub(crate) fn render(&self, view: &View, now: Timestamp) -> String {
+    /// Everything in the text format, with the core as `view` shows it `now` and what answers of each deployment are expected to be
+    /// long.
+    pub(crate) fn render(
+        &self,
+        view: &View,
+        lengths: &BTreeMap<String, u64>,
+        now: Timestamp,
+    ) -> String {
+        self.show_lengths(view, lengths);
+        self.show_drift(view);
         self.keys_benched.clear();
         for (account, benched) in view.snapshot.keys_benched(now) {
             let account = account.to_owned();
@@ -241,10 +290,7 @@ impl Metrics {
         self.limit_used.clear();
         self.limit_reserved.clear();
         for (limit, state) in view.snapshot.limits.limits().iter().zip(&view.limits) {
-            let name = LimitName {
-                limit: limit.name.to_string(),
-                meter: limit.meter.name(),
-            };
+            let name = LimitName::of(limit);
             self.limit_usable
                 .get_or_create(&name)
                 .set(gauge(state.usable));
@@ -266,6 +312,42 @@ impl Metrics {
             let _ = writeln!(page, "# the metrics could not be written");
         }
         page
+    }
+
+    fn show_drift(&self, view: &View) {
+        self.ledger_drift.clear();
+        for (account, meter, share) in view.snapshot.charge_drift() {
+            self.ledger_drift
+                .get_or_create(&AccountMeter {
+                    account: account.to_owned(),
+                    meter: meter.name(),
+                })
+                .set(share);
+        }
+        self.limit_drift.clear();
+        for (limit, state) in view.snapshot.limits.limits().iter().zip(&view.limits) {
+            if let Some(drift) = state.drift {
+                self.limit_drift
+                    .get_or_create(&LimitName::of(limit))
+                    .set(drift);
+            }
+        }
+    }
+
+    fn show_lengths(&self, view: &View, lengths: &BTreeMap<String, u64>) {
+        self.answer_tokens_expected.clear();
+        let policy = &view.snapshot.policy;
+        for deployment in &policy.deployments {
+            if let Some(expected) = lengths.get(&deployment.name) {
+                let account = &policy.accounts[deployment.account];
+                self.answer_tokens_expected
+                    .get_or_create(&Deployment {
+                        provider: account.provider.id.clone(),
+                        model: deployment.name.clone(),
+                    })
+                    .set(gauge(*expected));
+            }
+        }
     }
 }
 

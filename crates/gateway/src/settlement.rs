@@ -6,6 +6,7 @@ use sluicegate_catalog::{ChargeRule, UsageTokens};
 use sluicegate_core::{Amounts, Outcome};
 use sluicegate_dialect::openai::{Envelope, Progress, Usage};
 
+use crate::answer_lengths::{AnswerLengths, Asked, Ending};
 use crate::snapshot::Route;
 
 /// Bytes of output in one token, for streams that were cut before they told: low, so that a cut is never settled for less than it
@@ -25,19 +26,39 @@ pub(crate) struct Settlement {
     model: String,
     /// The input that the call was expected to be counted for.
     input_tokens: u64,
+    lengths: Arc<AnswerLengths>,
+    asked: Asked,
+    /// The most that one sequence could be.
+    output_cap: Option<u64>,
+    /// Sequences that were generated.
+    sequences: u64,
 }
 
 impl Settlement {
-    pub(crate) fn new(route: Route<'_>, envelope: &Envelope) -> Self {
+    pub(crate) fn new(route: Route<'_>, envelope: &Envelope, lengths: &Arc<AnswerLengths>) -> Self {
         Self {
             rule: Arc::clone(route.charge),
             model: model(route, envelope).to_owned(),
             input_tokens: sluicegate_dialect::tokens(envelope),
+            lengths: Arc::clone(lengths),
+            asked: asked(route, envelope),
+            output_cap: envelope.output_cap,
+            sequences: envelope.choices.max(envelope.best_of).max(1),
         }
     }
 
-    /// The usage was told.
-    pub(crate) fn used(&self, usage: Usage) -> Outcome {
+    /// It was answered to its end, and the usage was told.
+    pub(crate) fn answered(&self, usage: Usage) -> Outcome {
+        let length = usage.output_tokens.div_ceil(self.sequences);
+        let ending = match self.output_cap {
+            Some(cap) if length >= cap => Ending::Cut,
+            _ => Ending::Own,
+        };
+        self.lengths.record(&self.asked, length, ending);
+        self.used(usage)
+    }
+
+    fn used(&self, usage: Usage) -> Outcome {
         Outcome::Used(self.rule.settle(&tokens(usage), &self.model))
     }
 
@@ -46,11 +67,11 @@ impl Settlement {
     /// What told its usage is settled by it. What was whole and told nothing keeps what it reserved. What was cut is settled for
     /// its input and for the output that came, unless the provider releases that.
     pub(crate) fn of_stream(&self, progress: &Progress) -> Outcome {
-        if let Some(usage) = progress.usage {
-            return self.used(usage);
-        }
-        if progress.is_complete() {
-            return Outcome::Unmeasured;
+        match (progress.usage, progress.is_complete()) {
+            (Some(usage), true) => return self.answered(usage),
+            (Some(usage), false) => return self.used(usage),
+            (None, true) => return Outcome::Unmeasured,
+            (None, false) => {}
         }
         let seen = UsageTokens {
             input: self.input_tokens,
@@ -61,13 +82,21 @@ impl Settlement {
     }
 }
 
-/// What a request to `route` is charged there, before it is sent.
-pub(crate) fn demand(route: Route<'_>, envelope: &Envelope) -> Amounts {
-    sluicegate_dialect::charge(route.charge, model(route, envelope), envelope)
+/// What a request to `route` is charged there, before it is sent, if its answer is as long as answers are by `lengths`.
+pub(crate) fn demand(route: Route<'_>, envelope: &Envelope, lengths: &AnswerLengths) -> Amounts {
+    let expected = lengths.expected(&asked(route, envelope));
+    sluicegate_dialect::charge(route.charge, model(route, envelope), envelope, expected)
+}
+
+fn asked(route: Route<'_>, envelope: &Envelope) -> Asked {
+    Asked {
+        deployment: route.deployment.name.clone(),
+        model: envelope.model.clone(),
+    }
 }
 
 /// The model of the request as the provider calls it.
-fn model<'a>(route: Route<'a>, envelope: &'a Envelope) -> &'a str {
+pub(crate) fn model<'a>(route: Route<'a>, envelope: &'a Envelope) -> &'a str {
     route
         .other_model(&envelope.model)
         .unwrap_or(&envelope.model)

@@ -2,13 +2,16 @@
 //!
 //! A request holds the snapshot that it began with to its end, so a reload changes nothing under its feet.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use sluicegate_catalog::ChargeRule;
 use sluicegate_config::{Account, Deployment, Policy, UpstreamModel};
-use sluicegate_core::{LimitId, PolicyError, Target, TargetId, Timestamp};
+use sluicegate_core::{Limit, Meter, PolicyError, Signal, TargetId, Timestamp};
 
+use crate::books::Books;
+use crate::learned_limits::{LearnedLimits, News, Scope};
 use crate::upstream::{Upstream, UpstreamError};
 
 /// A reservation that nobody ended by then is ended: longer than any call, shorter than for ever.
@@ -23,6 +26,9 @@ pub(crate) struct Snapshot {
     upstreams: Vec<Arc<Upstream>>,
     /// By deployment.
     charges: Vec<Arc<ChargeRule>>,
+    learned: LearnedLimits,
+    /// Targets of their own for models of a wildcard that have learned limits, by deployment and model.
+    model_targets: BTreeMap<(usize, String), TargetId>,
 }
 
 /// Why a policy cannot be served.
@@ -54,22 +60,86 @@ pub(crate) struct Route<'a> {
 
 impl Snapshot {
     /// What serving `policy` takes. Accounts that are reached as they were in `before` keep their connections and the turn of
-    /// their keys, whatever else of them changed.
+    /// their keys, whatever else of them changed; what was learned of limits that are not configured stays.
     pub(crate) fn new(policy: Policy, before: Option<&Self>) -> Result<Self, SnapshotError> {
-        let ledgers = policy.ledgers();
-        let target = |(deployment, limits): (&Deployment, &Vec<usize>)| Target {
-            name: deployment.name.as_str().into(),
-            limits: limits.iter().map(|&limit| LimitId::new(limit)).collect(),
+        let mut learned = before
+            .map(|before| before.learned.clone())
+            .unwrap_or_default();
+        learned.retain_accounts(|name| {
+            let mut accounts = policy.accounts.iter();
+            let account = accounts.find(|account| *account.name == *name);
+            account.is_some_and(|account| before.is_some_and(|before| before.has_alike(account)))
+        });
+        Self::with(policy, before, learned)
+    }
+
+    /// The same policy with other limits learned.
+    ///
+    /// # Errors
+    ///
+    /// When the policy cannot be served with them.
+    pub(crate) fn learned(&self, learned: LearnedLimits) -> Result<Self, SnapshotError> {
+        Self::with(self.policy.clone(), Some(self), learned)
+    }
+
+    /// What `signals`, with an answer from `route` about `model` by the provider's name, tell of limits that are not configured;
+    /// `None` where nothing of it is new.
+    pub(crate) fn news(
+        &self,
+        route: Route<'_>,
+        model: &str,
+        signals: &[Signal],
+        now: Timestamp,
+    ) -> Option<News> {
+        let scope = Scope {
+            account: Arc::clone(&route.account.name),
+            model: model.to_owned(),
         };
-        let targets = policy
-            .deployments
+        let ours = signals
             .iter()
-            .zip(&ledgers.targets)
-            .map(target)
-            .collect();
+            .filter(|signal| !self.configures(route, signal.meter));
+        let told = ours.filter_map(|signal| LearnedLimits::told(route.account, &scope, signal));
+        self.learned.with(&scope, told, now)
+    }
+
+    /// Whether a limit of that name was learned.
+    pub(crate) fn is_learned(&self, limit: &Limit) -> bool {
+        self.learned.has(limit)
+    }
+
+    /// Adds to `signals` of limits that are not configured the period, where the row of the provider of `route` leaves no doubt of
+    /// it.
+    pub(crate) fn complete(&self, route: Route<'_>, signals: &mut [Signal]) {
+        for signal in signals {
+            if signal.per.is_none() && !self.configures(route, signal.meter) {
+                signal.per = route.account.provider.told_period(signal.meter);
+            }
+        }
+    }
+
+    /// Whether the configuration says something of `meter` where `route` leads.
+    fn configures(&self, route: Route<'_>, meter: Meter) -> bool {
+        let limits = self.limits.limits();
+        let target = &self.limits.targets()[route.target.index()];
+        let mut limits = target.limits.iter().map(|id| &limits[id.index()]);
+        limits.any(|limit| limit.meter == meter && !self.learned.has(limit))
+    }
+
+    fn with(
+        policy: Policy,
+        before: Option<&Self>,
+        mut learned: LearnedLimits,
+    ) -> Result<Self, SnapshotError> {
+        let mut books = Books::of(&policy);
+        let model_targets = books.extend(&policy, &learned);
+        learned.retain(|limit| books.limits.contains(limit));
         let tickets_max = policy.queue.max_tickets.get();
-        let limits =
-            sluicegate_core::Policy::new(ledgers.limits, targets, tickets_max, RESERVATION_TTL)?;
+        let limits = sluicegate_core::Policy::new(
+            books.limits,
+            books.targets,
+            tickets_max,
+            RESERVATION_TTL,
+        )?;
         let upstream =
             |account: &Account| {
                 let kept = before.and_then(|before| before.upstream_of(account));
@@ -100,6 +170,8 @@ impl Snapshot {
             policy,
             limits,
             upstreams,
+            learned,
+            model_targets,
         })
     }
 
@@ -107,6 +179,25 @@ impl Snapshot {
     pub(crate) fn keys_benched(&self, now: Timestamp) -> impl Iterator<Item = (&str, usize)> {
         let accounts = self.policy.accounts.iter().zip(&self.upstreams);
         accounts.map(move |(account, upstream)| (&*account.name, upstream.keys().benched(now)))
+    }
+
+    /// By account, meter and share: how much more the provider charges than we do.
+    pub(crate) fn charge_drift(&self) -> impl Iterator<Item = (&str, Meter, f64)> {
+        let accounts = self.policy.accounts.iter().zip(&self.upstreams);
+        accounts.flat_map(|(account, upstream)| {
+            let shares = upstream.drift().shares().into_iter();
+            shares.map(|(meter, share)| (&*account.name, meter, share))
+        })
+    }
+
+    /// Whether what was learned of this account still holds.
+    fn has_alike(&self, account: &Account) -> bool {
+        let mut accounts = self.policy.accounts.iter();
+        accounts.any(|ours| {
+            ours.name == account.name
+                && ours.headroom == account.headroom
+                && is_reached_alike(ours, account)
+        })
     }
 
     fn upstream_of(&self, account: &Account) -> Option<Arc<Upstream>> {
@@ -121,8 +212,10 @@ impl Snapshot {
     /// Where requests for `model` go.
     pub(crate) fn route(&self, model: &str) -> Option<Route<'_>> {
         let (index, deployment) = self.policy.find(model)?;
+        let own = || self.model_targets.get(&(index, model.to_owned()));
+        let own = (!self.model_targets.is_empty()).then(own).flatten();
         Some(Route {
-            target: TargetId::new(index),
+            target: own.copied().unwrap_or(TargetId::new(index)),
             deployment,
             account: &self.policy.accounts[deployment.account],
             upstream: &self.upstreams[deployment.account],

@@ -24,6 +24,7 @@ use sluicegate_core::Timestamp;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
+use crate::charge_drift::ChargeDrift;
 use crate::keys::{Chosen, Keys};
 
 /// An idle connection is given up after that long; load balancers commonly drop theirs after 60 s.
@@ -43,6 +44,7 @@ pub(crate) struct Upstream {
     pub(crate) chat: Uri,
     auth: Option<HeaderName>,
     keys: Keys,
+    drift: ChargeDrift,
 }
 
 /// What names us to the provider for one request.
@@ -90,6 +92,7 @@ impl Upstream {
             chat,
             auth: HeaderName::try_from(auth.header.as_str()).ok(),
             keys,
+            drift: ChargeDrift::default(),
         })
     }
 
@@ -105,6 +108,11 @@ impl Upstream {
     /// Its keys.
     pub(crate) fn keys(&self) -> &Keys {
         &self.keys
+    }
+
+    /// How its provider's charges differ from ours.
+    pub(crate) fn drift(&self) -> &ChargeDrift {
+        &self.drift
     }
 
     /// Sends a request and waits for the head of its answer.

@@ -11,11 +11,21 @@ pub fn by_rule(rule: &ChargeRule) -> impl Fn(&Turn) -> Amounts + use<'_> {
     of_model(rule, "")
 }
 
-/// The charge of a catalog rule for a call to `model`.
+/// The charge of a catalog rule for a call to `model`, of whose answers nothing is known.
 pub fn of_model<'a>(rule: &'a ChargeRule, model: &'a str) -> impl Fn(&Turn) -> Amounts + use<'a> {
-    move |turn| {
+    let charge = learned(rule, model);
+    move |turn| charge(turn, None)
+}
+
+/// The charge of a catalog rule for a call to `model` whose answer is expected to have so many tokens.
+pub fn learned<'a>(
+    rule: &'a ChargeRule,
+    model: &'a str,
+) -> impl Fn(&Turn, Option<u64>) -> Amounts + use<'a> {
+    move |turn, output_expected| {
         let size = RequestSize {
             output_cap: Some(turn.output_max),
+            output_expected,
             ..RequestSize::of_text(turn.prompt_tokens.saturating_mul(4), turn.prompt_tokens)
         };
         rule.charge(&size, model)

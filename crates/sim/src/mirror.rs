@@ -16,6 +16,9 @@ use sluicegate_fake::model::{self, FailedCount, Settings};
 
 use crate::workload::Turn;
 
+/// What a gateway expects a call to be charged, whose answer it expects to have so many tokens by those that it has seen.
+pub type Demand<'a> = Box<dyn Fn(&Turn, Option<u64>) -> Amounts + 'a>;
+
 /// How a gateway sees the provider.
 #[expect(
     missing_debug_implementations,
@@ -25,7 +28,7 @@ pub struct Mirror<'a> {
     /// Its limits for the provider's.
     pub limits: Vec<Limit>,
     /// What it expects a call to be charged.
-    pub demand: &'a dyn Fn(&Turn) -> Amounts,
+    pub demand: Demand<'a>,
     /// What it takes an answered call to have used in the end.
     pub counted: &'a dyn Fn(&Turn) -> Amounts,
     /// What it makes of the provider's answers; nothing where it reads none.

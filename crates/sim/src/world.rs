@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Core, Decision, Event, Limit, LimitId, Meter, Outcome, Policy, PolicyError, Reception,
-    Refusal, ReservationId, Signal, Submission, Target, TargetId, TicketId, Timestamp, WallTime,
+    Amounts, AnswerLengths, Core, Decision, Event, Limit, LimitId, Meter, Outcome, Policy,
+    PolicyError, Reception, Refusal, ReservationId, Signal, Submission, Target, TargetId, TicketId,
+    Timestamp, WallTime,
 };
 use sluicegate_fake::model::{Header, Ticket};
 
 use crate::clock::Clock;
-use crate::mirror::{self, Mirror, Reader, Said, Transits};
+use crate::mirror::{self, Demand, Mirror, Reader, Said, Transits};
 use crate::queue::Queue;
 use crate::run::{Call, Run, Stall};
 use crate::scenario::Scenario;
@@ -35,7 +36,7 @@ const IDLE_TIMEOUTS_MAX: u32 = 100;
 const RESEND_WAIT: Duration = Duration::from_secs(1);
 
 /// A core, a provider, callers, and the time.
-pub struct World {
+pub struct World<'a> {
     core: Core,
     upstream: Upstream,
     clock: Clock,
@@ -43,8 +44,10 @@ pub struct World {
     end: Option<Timestamp>,
     resends_max: u32,
     jobs: Vec<Job>,
-    demands: Vec<Vec<Amounts>>,
-    /// By job and turn, as the demands.
+    demand: Demand<'a>,
+    /// What the gateway has seen of answers.
+    lengths: AnswerLengths,
+    /// By job and turn.
     usages: Vec<Vec<Amounts>>,
     calls: Vec<Call>,
     waiting: BTreeMap<TicketId, usize>,
@@ -78,7 +81,7 @@ enum Happening {
     MeasuringBegins,
 }
 
-impl World {
+impl<'a> World<'a> {
     /// The world of `scenario`, in which the gateway expects each turn to be charged what `demand`
     /// says and mirrors the provider's limits exactly.
     ///
@@ -88,12 +91,12 @@ impl World {
     /// window.
     pub fn new(
         scenario: &Scenario,
-        demand: impl Fn(&Turn) -> Amounts,
+        demand: impl Fn(&Turn) -> Amounts + 'a,
     ) -> Result<Self, PolicyError> {
         let spread = Duration::from_millis(scenario.transit.max_ms);
         let mirror = Mirror {
             limits: mirror::limits(&scenario.provider, spread),
-            demand: &demand,
+            demand: Box::new(move |turn, _| demand(turn)),
             counted: &mirror::plain_usage,
             reads: None,
             transits: Transits::Assumed,
@@ -106,16 +109,13 @@ impl World {
     /// # Errors
     ///
     /// Where the core cannot hold to a limit of the mirror, or two of them have one name.
-    pub fn mirrored(scenario: &Scenario, mirror: Mirror<'_>) -> Result<Self, PolicyError> {
+    pub fn mirrored(scenario: &Scenario, mirror: Mirror<'a>) -> Result<Self, PolicyError> {
         let begin_nanos =
             DAY_EDGE_UNIX_SECONDS * 1_000_000_000 + scenario.begin_ms.saturating_mul(1_000_000);
         let clock = Clock::new(WallTime::from_unix_nanos(begin_nanos));
         let jobs = scenario.workload();
-        let of_turns = |amounts: &dyn Fn(&Turn) -> Amounts| -> Vec<Vec<Amounts>> {
-            let of_job = |job: &Job| job.turns.iter().map(amounts).collect();
-            jobs.iter().map(of_job).collect()
-        };
-        let (demands, usages) = (of_turns(mirror.demand), of_turns(mirror.counted));
+        let of_job = |job: &Job| job.turns.iter().map(mirror.counted).collect();
+        let usages = jobs.iter().map(of_job).collect();
         let mut queue = Queue::new();
         let measure_from = after(Timestamp::ZERO, scenario.measure_from_ms);
         queue.put(measure_from, Happening::MeasuringBegins);
@@ -141,7 +141,8 @@ impl World {
             queue,
             end: scenario.end_ms.map(|end_ms| after(Timestamp::ZERO, end_ms)),
             resends_max: scenario.resends_max,
-            demands,
+            demand: mirror.demand,
+            lengths: AnswerLengths::default(),
             usages,
             jobs,
             calls: Vec::new(),
@@ -238,7 +239,7 @@ impl World {
     fn come(&mut self, job: usize, turn: usize, resends: u32) {
         let now = self.clock.now();
         let index = self.calls.len();
-        let demand = self.demands[job][turn];
+        let demand = (self.demand)(&self.jobs[job].turns[turn], self.lengths.expected());
         self.calls.push(Call {
             index,
             job,
@@ -408,6 +409,16 @@ impl World {
         let unix_nanos = self.clock.true_unix_nanos();
         self.upstream
             .finish(unix_nanos, &self.jobs[job].turns[turn], ticket);
+        let Turn {
+            output_max,
+            answer_tokens,
+            ..
+        } = self.jobs[job].turns[turn];
+        if answer_tokens >= output_max {
+            self.lengths.record_cut(output_max);
+        } else {
+            self.lengths.record(answer_tokens);
+        }
         let used = self.usages[job][turn];
         self.core.settle(reservation, Outcome::Used(used), now);
         self.calls[call].answered = Some(now.mono);

@@ -10,10 +10,13 @@
 )]
 
 mod agents;
+mod answer_lengths;
 mod chaos;
+mod charge_drift;
 mod commands;
 mod deadlines;
 mod harness;
+mod learned_limits;
 mod refusals;
 mod reload;
 mod same_answers;

@@ -251,33 +251,30 @@ fn other_traffic_on_the_account_is_followed_and_our_own_later_requests_are_not_f
     let mut core = one_target(vec![tokens(1_000)]);
     let first = admitted(submit(&mut core, 0, 100, at(0), at(0)));
     let second = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+    let third = admitted(submit(&mut core, 0, 100, at(0), at(0)));
     let said = |remaining| Signal {
         limit: Some(1_000),
         remaining: Some(remaining),
         ..Signal::on(Meter::Tokens)
     };
-    core.observe(
-        TargetId::new(0),
-        first,
-        Reception::Accepted,
-        &[said(900)],
-        at(10),
-    );
-    assert_eq!(
-        core.limit_states(at(10)).next().map(|state| state.used),
-        Some(200)
-    );
-    core.observe(
-        TargetId::new(0),
-        second,
-        Reception::Accepted,
-        &[said(500)],
-        at(20),
-    );
-    assert_eq!(
-        core.limit_states(at(20)).next().map(|state| state.used),
-        Some(500)
-    );
+    let state = |core: &Core, millis| {
+        let state = core.limit_states(at(millis)).next().expect("one limit");
+        (state.used, state.drift)
+    };
+    let observe = |core: &mut Core, answered, remaining, millis| {
+        let signals = [said(remaining)];
+        let target = TargetId::new(0);
+        core.observe(target, answered, Reception::Accepted, &signals, at(millis))
+    };
+    assert_eq!(state(&core, 0), (300, None));
+    // Two are on their way: the provider may have counted them or not.
+    assert!(observe(&mut core, first, 900, 10));
+    assert_eq!(state(&core, 10), (300, Some(0)));
+    assert!(observe(&mut core, second, 500, 20));
+    assert_eq!(state(&core, 20), (500, Some(200)));
+    // All three were open: what they hold may come back before we know.
+    assert!(observe(&mut core, third, 710, 30));
+    assert_eq!(state(&core, 30), (490, Some(-10)));
 }
 
 #[test]

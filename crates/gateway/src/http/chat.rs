@@ -66,16 +66,18 @@ async fn serve(
         .ok_or_else(|| Failure::UnknownModel(envelope.model.clone()))?;
     exchange.routed(route);
 
+    let demand = settlement::demand(route, &envelope, gateway.answer_lengths());
     let sending = Sending {
         gateway,
         snapshot: &snapshot,
         route,
-        demand: settlement::demand(route, &envelope),
+        demand,
         deadline: exchange.arrived().saturating_add(max_wait),
         call: Call {
             gateway,
             route,
             envelope: &envelope,
+            demand,
             exchange,
             head_hold: snapshot.policy.stream.head_hold,
         },

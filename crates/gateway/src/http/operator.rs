@@ -37,6 +37,9 @@ async fn ready(State(gateway): State<Arc<Gateway>>) -> Response {
 
 async fn metrics_page(State(gateway): State<Arc<Gateway>>) -> Response {
     let now = gateway.clock().mono();
-    let page = gateway.metrics().render(&gateway.driver().view(), now);
+    let lengths = gateway.answer_lengths().by_deployment();
+    let page = gateway
+        .metrics()
+        .render(&gateway.driver().view(), &lengths, now);
     ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], page).into_response()
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{Method, StatusCode, request};
 use http_body_util::Full;
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::{Amounts, Timestamp};
+use sluicegate_core::{Amounts, TargetId, Timestamp};
 use sluicegate_dialect::openai::{Changes, IncludeUsage};
 
 use super::headers::upstream_headers;
@@ -86,16 +86,41 @@ impl Sending<'_> {
         }
     }
 
+    /// Waits for admission. Where limits of the model were learned meanwhile, it is admitted to these too.
     async fn admitted(&self) -> Result<Reservation, Failure> {
-        let place = Place {
+        let driver = self.gateway.driver();
+        let mut place = Place {
             snapshot: Arc::clone(self.snapshot),
             target: self.route.target,
         };
-        tokio::select! {
-            biased;
-            verdict = self.gateway.driver().admit(place, self.demand, self.deadline) => Ok(verdict?),
-            () = self.gateway.reached(Phase::Draining) => Err(Failure::ShuttingDown),
+        loop {
+            let admission = driver.admit(place.clone(), self.demand, self.deadline);
+            let reservation = tokio::select! {
+                biased;
+                verdict = admission => verdict?,
+                () = self.gateway.reached(Phase::Draining) => return Err(Failure::ShuttingDown),
+            };
+            let snapshot = driver.snapshot();
+            if Arc::ptr_eq(&snapshot, &place.snapshot) {
+                return Ok(reservation);
+            }
+            let Some(target) = self.moved(&place, &snapshot) else {
+                return Ok(reservation);
+            };
+            place = Place { snapshot, target };
         }
+    }
+
+    /// Where the request is counted by `snapshot`, if that is elsewhere than at `place`.
+    fn moved(&self, place: &Place, snapshot: &Snapshot) -> Option<TargetId> {
+        let route = snapshot.route(&self.call.envelope.model)?;
+        // A deployment that is another by now does not concern a request that began with this one.
+        let same = std::ptr::eq(route.upstream, self.route.upstream);
+        let name = |snapshot: &Snapshot, target: TargetId| {
+            Arc::clone(&snapshot.limits.targets()[target.index()].name)
+        };
+        let moved = name(snapshot, route.target) != name(&place.snapshot, place.target);
+        (same && moved).then_some(route.target)
     }
 
     fn bench(&self, key: Chosen) {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::panic, reason = "a helper of a test fails by panicking")]
 
+mod answer_lengths;
 mod calendar;
 mod clock_jumps;
 mod earliest;

@@ -1,7 +1,7 @@
 //! Three times what the limits allow, for every provider of the catalog: how many 429s, and how much of what was possible.
 //!
 //! The gateway's side is the catalog's row alone, read as it is by default: its windows, its charge, its settlement, a
-//! window that may already be used up. The provider's side is the fake's profile, with fixed windows that begin when nobody
+//! window that may already be used up; and the length of the answers that it has seen. The provider's side is the fake's profile, with fixed windows that begin when nobody
 //! knows. Nothing of what the provider says is fed back, so that a row stands for itself. The first two minutes are not
 //! counted. `UPDATE_EXPECTED=1` rewrites the table in `docs/results`; `ZERO429_SEED` draws other calls.
 
@@ -161,7 +161,7 @@ impl Row {
         let rule = self.provider.charge.default_rule();
         let mirror = Mirror {
             limits: self.mirrored(),
-            demand: &demand::of_model(rule, self.model()),
+            demand: Box::new(demand::learned(rule, self.model())),
             counted: &demand::settled_for(rule, self.model()),
             reads: Some(reader(self.provider)),
             transits: Transits::Measured,
