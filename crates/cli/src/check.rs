@@ -39,14 +39,19 @@ impl Check {
                 let ledgers = policy.ledgers();
                 let (accounts, deployments) = (policy.accounts.len(), policy.deployments.len());
                 let limits = ledgers.limits.len();
+                let rows: Vec<&str> = policy.providers.iter().map(|row| &*row.id).collect();
                 if self.json {
                     print::line(format_args!(
                         "{}",
-                        json!({ "ok": true, "accounts": accounts, "deployments": deployments, "limits": limits })
+                        json!({ "ok": true, "providers": rows, "accounts": accounts, "deployments": deployments, "limits": limits })
                     ));
                 } else {
+                    let rows = match rows.as_slice() {
+                        [] => String::new(),
+                        rows => format!(", providers of its own: {}", rows.join(" ")),
+                    };
                     print::line(format_args!(
-                        "{}: valid; accounts: {accounts}, deployments: {deployments}, limits: {limits}",
+                        "{}: valid; accounts: {accounts}, deployments: {deployments}, limits: {limits}{rows}",
                         path.display()
                     ));
                 }

@@ -91,7 +91,7 @@ impl Call<'_> {
         let now = self.gateway.clock().now();
         let took = now.mono.saturating_since(begun);
         self.exchange.head_took(took);
-        let told = signals(self.route.account.provider, response.headers(), now.wall);
+        let told = signals(&self.route.account.provider, response.headers(), now.wall);
         reservation.observe(&told);
         if !response.status().is_success() {
             return self.refused(response, reservation).await;
@@ -170,7 +170,7 @@ impl Call<'_> {
     ) -> Result<Answer, UpstreamFailure> {
         let (head, body) = response.into_parts();
         let body = redacted(self.error_body(body).await, self.route.account);
-        let provider = self.route.account.provider;
+        let provider = &*self.route.account.provider;
         let error = classify(provider, head.status, &head.headers, &body);
         let wall = self.gateway.clock().now().wall;
         let hint = retry_hint(provider, head.status, &head.headers, &body, wall);
@@ -279,7 +279,7 @@ impl Call<'_> {
         reservation: Reservation,
     ) -> Result<Answer, UpstreamFailure> {
         let (head, incoming) = response.into_parts();
-        let chat = ChatStream::new(self.route.account.provider, self.usage_chunk());
+        let chat = ChatStream::new(Arc::clone(&self.route.account.provider), self.usage_chunk());
         let mut streamed = Box::new(self.streamed(incoming, Some(chat), reservation));
         match streamed.hold(self.head_hold).await {
             Ok(()) => Ok(Answer {

@@ -89,11 +89,11 @@ impl Snapshot {
             .map(upstream)
             .collect::<Result<_, _>>()?;
         let charges = policy.deployments.iter().map(|deployment| {
-            let rule = policy.accounts[deployment.account].charge.clone();
-            Arc::new(match deployment.output_default {
-                Some(tokens) => rule.with_output_default(tokens),
-                None => rule,
-            })
+            let rule = &policy.accounts[deployment.account].charge;
+            match deployment.output_default {
+                Some(tokens) => Arc::new(ChargeRule::clone(rule).with_output_default(tokens)),
+                None => Arc::clone(rule),
+            }
         });
         Ok(Self {
             charges: charges.collect(),

@@ -14,6 +14,7 @@ mod chaos;
 mod commands;
 mod deadlines;
 mod harness;
+mod providers;
 mod refusals;
 mod reload;
 mod same_answers;

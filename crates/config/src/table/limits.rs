@@ -113,7 +113,7 @@ const START: Kind = Kind::Word(&[
     Word::now("empty", "one request passes, then the window refills"),
     Word::now("full", "the whole amount"),
 ]);
-const PHASE: Kind = Kind::Word(&[
+pub(super) const PHASE: Kind = Kind::Word(&[
     Word::now(
         "calendar",
         "at multiples of the period since 1970-01-01T00:00:00Z",
