@@ -93,3 +93,91 @@ async fn check_names_the_providers_of_the_file_and_the_line_of_what_is_wrong() {
         assert!(output.err.contains(told), "{told}: {}", output.err);
     }
 }
+
+/// What a client is told once its call meets the provider's own refusal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Told {
+    /// To wait for as long as the provider said.
+    Hint,
+    /// To wait for a moment, since the provider said nothing.
+    Moment,
+    /// That the provider is short of capacity.
+    Unavailable,
+}
+
+/// By row, in the order of the catalog.
+const REFUSALS: [(&str, Told); 22] = [
+    ("anthropic", Told::Hint),
+    ("azure", Told::Hint),
+    ("azure_ptu", Told::Hint),
+    ("bedrock", Told::Moment),
+    ("bedrock_mantle", Told::Moment),
+    ("cerebras", Told::Moment),
+    ("cohere", Told::Moment),
+    ("deepseek", Told::Moment),
+    ("fireworks", Told::Moment),
+    ("gemini", Told::Hint),
+    ("groq", Told::Hint),
+    ("mistral", Told::Hint),
+    ("naver", Told::Moment),
+    ("openai", Told::Hint),
+    ("openrouter", Told::Hint),
+    ("raon", Told::Hint),
+    ("tgi", Told::Unavailable),
+    ("together", Told::Hint),
+    ("upstage", Told::Hint),
+    ("vertex", Told::Moment),
+    ("vllm", Told::Unavailable),
+    ("xai", Told::Moment),
+];
+
+#[tokio::test]
+async fn every_providers_refusal_is_understood_in_openais_shape() {
+    let rows = sluicegate_catalog::providers().iter();
+    let rows: Vec<&str> = rows.map(|row| row.id.as_str()).collect();
+    assert_eq!(rows, REFUSALS.map(|(row, _)| row));
+    for (row, told) in REFUSALS {
+        let profile = match row {
+            "bedrock" => "bedrock_runtime",
+            row => row,
+        };
+        // One call is let in; the next would have to wait for an hour, or for the first to end.
+        let counts_slots = matches!(row, "deepseek" | "tgi" | "vllm");
+        let limits = if counts_slots {
+            "concurrent: 1"
+        } else {
+            "limits: [{ meter: requests, amount: 1, per: 1h, window: bucket }]"
+        };
+        let fake = Fake::start(&format!("provider: {{ profile: {profile}, {limits} }}")).await;
+        let gateway = Gateway::start(&format!(
+            "
+providers:
+  {row}: {{ dialect: openai, auth: {{ header: x-api-key }}, paths: {{ chat: /v1/chat/completions }} }}
+accounts: {{ up: {{ provider: {row}, base_url: \"http://{}\" }} }}
+deployments: {{ m: {{ account: up }} }}
+",
+            fake.address
+        ))
+        .await;
+        let first = if counts_slots {
+            let mut body = hello();
+            body["stream"] = json!(true);
+            body["fake"] = json!({"fault": {"hang_after": 3}});
+            Some(gateway.client().open(chat(&body)).await.unwrap())
+        } else {
+            assert_eq!(at_once(&gateway).await.status, 200, "{row}");
+            None
+        };
+        let answer = at_once(&gateway).await;
+        let wait_ms = answer.number("retry-after-ms");
+        let got = match (answer.status, wait_ms) {
+            (429, 2_000) => Told::Moment,
+            (429, 2_001..) => Told::Hint,
+            (503, _) => Told::Unavailable,
+            other => panic!("{row}: {other:?}: {}", answer.text()),
+        };
+        assert_eq!(got, told, "{row}: {wait_ms} ms: {}", answer.text());
+        assert_eq!(fake.count("accepted").await, 1, "{row}");
+        drop(first);
+    }
+}
