@@ -7,6 +7,7 @@
 pub(crate) mod load;
 mod report;
 mod subject;
+mod zero429;
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
@@ -31,7 +32,11 @@ const UPSTREAM_CORE: &str = "1";
 const BUILD_TIME_MAX: Duration = Duration::from_secs(45 * 60);
 
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    other: Option<Other>,
+
     /// How often each of the two is measured under each load
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
@@ -44,6 +49,13 @@ pub(crate) struct Args {
     /// Keep the table in docs/results/
     #[arg(long)]
     save: bool,
+}
+
+/// What else than the cost can be measured.
+#[derive(clap::Subcommand)]
+enum Other {
+    /// Offer every provider's row three times its limits over real sockets, and count the provider's 429s
+    Zero429(zero429::Args),
 }
 
 /// One kind of load.
@@ -117,6 +129,13 @@ pub(crate) const WORKLOADS: &[Workload] = &[
 ///
 /// When something that is needed is missing, does not start, or answers anything but success.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.other {
+        Some(Other::Zero429(args)) => zero429::run(args),
+        None => cost(args),
+    }
+}
+
+fn cost(args: &Args) -> anyhow::Result<ExitCode> {
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
         bail!("two cores are needed: one for what is measured, one for upstream and load");
     }
@@ -188,7 +207,13 @@ fn start_upstream(gateway: &Path, directory: &Path) -> anyhow::Result<Subject> {
         .arg(settings)
         .arg("--listen")
         .arg(address.to_string());
-    Subject::start("upstream", &command, UPSTREAM_CORE, address, directory)
+    Subject::start(
+        "upstream",
+        &command,
+        Some(UPSTREAM_CORE),
+        address,
+        directory,
+    )
 }
 
 fn start_nginx(nginx: &Path, directory: &Path, upstream: SocketAddr) -> anyhow::Result<Subject> {
@@ -205,7 +230,7 @@ fn start_nginx(nginx: &Path, directory: &Path, upstream: SocketAddr) -> anyhow::
         .arg(directory)
         .arg("-c")
         .arg(configuration);
-    Subject::start("nginx", &command, SUBJECT_CORE, address, directory)
+    Subject::start("nginx", &command, Some(SUBJECT_CORE), address, directory)
 }
 
 fn start_gateway(
@@ -225,7 +250,13 @@ fn start_gateway(
         .arg(configuration)
         .arg("--listen")
         .arg(address.to_string());
-    Subject::start("sluicegate", &command, SUBJECT_CORE, address, directory)
+    Subject::start(
+        "sluicegate",
+        &command,
+        Some(SUBJECT_CORE),
+        address,
+        directory,
+    )
 }
 
 fn measure(subject: &Subject, workload: &Workload, percent: u32) -> anyhow::Result<Measurement> {

@@ -8,6 +8,14 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
+/// Since the Unix epoch, to be compared with what servers on this machine note.
+pub(crate) fn unix_nanos() -> u64 {
+    let since_epoch = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// Today in UTC as `2026-01-31`.
 pub(crate) fn today() -> String {
     let since_epoch = SystemTime::now()

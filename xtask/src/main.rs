@@ -1,7 +1,8 @@
 //! What a developer runs: `cargo xtask test`, `tidy`, `generate`, `deny`, `bench`, `soak`.
 //!
 //! Repository rules and their set-up are a Rust program and not shell scripts, so that they run wherever cargo runs and
-//! are themselves compiled, linted and tested. It knows the product only through its binary, its manifests and its files.
+//! are themselves compiled, linted and tested. It knows the product through its binary, its manifests and its files, and through
+//! the rows of the catalog and the fake's settings, which it writes into those.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

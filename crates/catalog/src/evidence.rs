@@ -28,6 +28,8 @@ pub enum Confidence {
     Source,
     /// Nobody says; the row holds the safe reading.
     Unknown,
+    /// Whoever runs this gateway says so.
+    Operator,
 }
 
 impl Confidence {
@@ -40,6 +42,7 @@ impl Confidence {
             Self::Sdk => "sdk",
             Self::Source => "source",
             Self::Unknown => "unknown",
+            Self::Operator => "operator",
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What a row must hold together beyond its form, for rows that are compiled in and for those that a user writes.
 
 use std::collections::BTreeSet;
+use std::fmt;
+use std::num::NonZeroU64;
 
 use sluicegate_core::Meter;
 
@@ -20,56 +22,93 @@ const SHORT: [&str; 10] = [
     "tokens_month",
 ];
 
+/// One thing that a row does not hold together. It never repeats a value of the row, which may be nobody's business.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RowProblem {
+    /// The keys that lead there, limits by their short names: `limits.tpm`, `signals[2]`; empty for the row as a whole.
+    pub key: String,
+    /// What is wrong, as a sentence whose subject is what stands there, without its end.
+    pub what: String,
+}
+
+impl RowProblem {
+    pub(crate) fn new(key: impl Into<String>, what: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            what: what.into(),
+        }
+    }
+}
+
+impl fmt::Display for RowProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        f.write_str(&self.what)
+    }
+}
+
 impl Provider {
-    /// What is wrong with the row, all of it, each as a sentence without its end; empty where nothing is.
-    pub fn problems(&self) -> Vec<String> {
+    /// What is wrong with the row, all of it; empty where nothing is.
+    pub fn problems(&self) -> Vec<RowProblem> {
         let mut problems = Vec::new();
         self.names_and_address(&mut problems);
         for limit in &self.limits {
             limit_problems(limit, &mut problems);
         }
         if let Some(short) = twice(self.limits.iter().map(|limit| &limit.short)) {
-            problems.push(format!("the limit `{short}` stands twice"));
+            problems.push(RowProblem::new(format!("limits.{short}"), "stands twice"));
         }
         if !self.charge.default_exists() {
-            let default = self.charge.default_name();
-            problems.push(format!("the default charge `{default}` is no rule"));
+            problems.push(RowProblem::new("charge.default", "names no rule"));
         }
-        let signals = self.signals.iter().filter_map(|signal| signal.problem());
-        let errors = self.errors.iter().filter_map(|error| error.problem());
-        problems.extend(signals.chain(errors).map(str::to_owned));
+        for (index, signal) in self.signals.iter().enumerate() {
+            let what = signal.problem();
+            problems.extend(what.map(|what| RowProblem::new(format!("signals[{index}]"), what)));
+        }
+        for (index, error) in self.errors.iter().enumerate() {
+            let what = error.problem();
+            problems.extend(what.map(|what| RowProblem::new(format!("errors[{index}]"), what)));
+        }
         if self.evidence().any(|evidence| evidence.source.is_empty()) {
-            problems.push("a fact has no source".to_owned());
+            problems.push(RowProblem::new("", "a fact has no source"));
         }
         problems
     }
 
-    fn names_and_address(&self, problems: &mut Vec<String>) {
-        let headers = self.signals.iter().flat_map(|signal| signal.header_names());
-        for header in headers.chain([self.auth.header.as_str()]) {
-            if header != header.to_lowercase() {
-                problems.push(format!("the header `{header}` is not in lower case"));
+    fn names_and_address(&self, problems: &mut Vec<RowProblem>) {
+        if !is_header(&self.auth.header) {
+            problems.push(RowProblem::new("auth.header", NO_HEADER));
+        }
+        for (index, signal) in self.signals.iter().enumerate() {
+            if !signal.header_names().all(is_header) {
+                problems.push(RowProblem::new(format!("signals[{index}]"), NO_HEADER));
             }
         }
         if !self.paths.chat.starts_with('/') {
-            problems.push("the path of chat does not begin with a slash".to_owned());
+            problems.push(RowProblem::new("paths.chat", "does not begin with a slash"));
         }
         if self.base_url.as_ref().is_some_and(|url| url.ends_with('/')) {
-            problems.push("the base URL ends in a slash".to_owned());
+            problems.push(RowProblem::new("base_url", "ends in a slash"));
         }
         if !self.models.is_sorted() {
-            problems.push("the models are not sorted".to_owned());
+            problems.push(RowProblem::new("models", "are not sorted"));
         }
-        for pattern in &self.model_patterns {
+        for (index, pattern) in self.model_patterns.iter().enumerate() {
             let stem = pattern.strip_suffix('*').unwrap_or(pattern);
             if stem.contains('*') {
-                problems.push(format!("`{pattern}`: a * may stand at the end only"));
+                let key = format!("model_patterns[{index}]");
+                problems.push(RowProblem::new(key, "has a * that is not at its end"));
             }
         }
-        for model in &self.models {
-            if !self.serves(model) {
-                problems.push(format!("no pattern covers the model `{model}`"));
-            }
+        let uncovered = self.models.iter().filter(|model| !self.serves(model));
+        match uncovered.count() {
+            0 => {}
+            count => problems.push(RowProblem::new(
+                "models",
+                format!("{count} of them fit none of `model_patterns`"),
+            )),
         }
     }
 
@@ -90,18 +129,31 @@ impl Provider {
     }
 }
 
-fn limit_problems(limit: &LimitRow, problems: &mut Vec<String>) {
+const NO_HEADER: &str = "a header is a name in lower case, without spaces";
+
+/// Whether `name` may be compared with the names of headers as they come.
+fn is_header(name: &str) -> bool {
+    let fits =
+        |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"!#$%&'*+-.^_`|~".contains(&b);
+    !name.is_empty() && name.bytes().all(fits)
+}
+
+fn limit_problems(limit: &LimitRow, problems: &mut Vec<RowProblem>) {
     let short = &limit.short;
+    let mut add = |what: String| problems.push(RowProblem::new(format!("limits.{short}"), what));
     if !SHORT.contains(&short.as_str()) {
-        problems.push(format!("`{short}` is no name of a limit"));
+        add("is no name of a limit".to_owned());
     }
     if (limit.meter == Meter::Concurrent) != (limit.window == WindowRow::Concurrent) {
-        problems.push(format!(
-            "`{short}`: the meter concurrent and the window concurrent go together"
-        ));
+        add("the meter concurrent and the window concurrent go together".to_owned());
+    }
+    if let Some(quantum_s) = limit.quantum_s
+        && let Some(what) = quantum_problem(&limit.window, quantum_s)
+    {
+        add(what.to_owned());
     }
     if let Some(name) = twice(limit.alternatives.iter().map(|other| &other.name)) {
-        problems.push(format!("`{short}`: the alternative `{name}` stands twice"));
+        add(format!("the alternative `{name}` stands twice"));
     }
     let windows = limit
         .alternatives
@@ -111,14 +163,32 @@ fn limit_problems(limit: &LimitRow, problems: &mut Vec<String>) {
         if let WindowRow::Pacing { per_s, burst_s } = window
             && burst_s.is_some_and(|burst_s| burst_s > *per_s)
         {
-            problems.push(format!("`{short}`: more comes at once than the amount"));
+            add("more comes at once than the amount".to_owned());
         }
     }
     for other in &limit.alternatives {
         if other.why.is_empty() {
-            problems.push(format!("`{short}`: `{}` says no reason", other.name));
+            add(format!("`{}` says no reason", other.name));
         }
     }
+}
+
+fn quantum_problem(window: &WindowRow, quantum_s: NonZeroU64) -> Option<&'static str> {
+    let per_s = match window {
+        WindowRow::Fixed { per_s }
+        | WindowRow::Floating { per_s }
+        | WindowRow::Sliding { per_s }
+        | WindowRow::Bucket { per_s }
+        | WindowRow::Pacing { per_s, .. } => per_s.get(),
+        WindowRow::Day { .. } => 86_400,
+        WindowRow::Month { .. } | WindowRow::Concurrent => {
+            return Some("a month and what is in flight have no quantum");
+        }
+    };
+    let divides = quantum_s.get() < per_s && per_s.is_multiple_of(quantum_s.get());
+    (!divides).then_some(
+        "the quantum is not a shorter time that fits into the window a whole number of times",
+    )
 }
 
 /// The first that was there before.
@@ -144,18 +214,24 @@ mod tests {
         let row: Provider = toml::from_str(&row).expect("the form is right");
         let problems = row.problems();
         for said in [
-            "the header `Authorization` is not in lower case",
-            "the path of chat does not begin with a slash",
-            "the base URL ends in a slash",
-            "`g*t`: a * may stand at the end only",
-            "no pattern covers the model `gpt-4o`",
-            "the limit `rpm` stands twice",
-            "the default charge `best` is no rule",
+            "auth.header: a header is a name in lower case, without spaces",
+            "paths.chat: does not begin with a slash",
+            "base_url: ends in a slash",
+            "model_patterns[2]: has a * that is not at its end",
+            "limits.rpm: stands twice",
+            "charge.default: names no rule",
+        ] {
+            let there = problems.iter().any(|problem| problem.to_string() == said);
+            assert!(there, "{said}: {problems:?}");
+        }
+        for said in [
+            "of them fit none of `model_patterns`",
             "parts of an error's message are written in lower case",
         ] {
-            assert!(problems.iter().any(|p| p == said), "{said}: {problems:?}");
+            let there = problems.iter().any(|problem| problem.what.contains(said));
+            assert!(there, "{said}: {problems:?}");
         }
         let openai = provider("openai").expect("a row");
-        assert_eq!(openai.problems(), Vec::<String>::new());
+        assert_eq!(openai.problems(), Vec::new());
     }
 }

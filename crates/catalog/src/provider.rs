@@ -1,6 +1,6 @@
 //! A provider's row: who it is, how it is reached, and the facts about it.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -34,19 +34,20 @@ const ROWS: &[&str] = &[
     include_str!("../rows/xai.toml"),
 ];
 
-static PROVIDERS: LazyLock<Vec<Provider>> = LazyLock::new(|| {
+static PROVIDERS: LazyLock<Vec<Arc<Provider>>> = LazyLock::new(|| {
     let row =
         |text: &&str| toml::from_str(text).expect("a test parses every row that is compiled in");
-    ROWS.iter().map(row).collect()
+    ROWS.iter().map(|text| Arc::new(row(text))).collect()
 });
 
-/// Every provider, sorted by id.
-pub fn providers() -> &'static [Provider] {
+/// Every provider that is compiled in, sorted by id. Shared, so that whoever holds one need not care whether it is
+/// compiled in or was written by a user.
+pub fn providers() -> &'static [Arc<Provider>] {
     &PROVIDERS
 }
 
 /// The provider of that id or alias.
-pub fn provider(id: &str) -> Option<&'static Provider> {
+pub fn provider(id: &str) -> Option<&'static Arc<Provider>> {
     providers()
         .iter()
         .find(|row| row.id == id || row.aliases.iter().any(|alias| alias == id))
@@ -239,7 +240,7 @@ mod tests {
                 assert!(names.insert(name), "`{name}` names two rows");
             }
             assert!(!row.env_keys.is_empty(), "{}", row.id);
-            assert_eq!(row.problems(), Vec::<String>::new(), "{}", row.id);
+            assert_eq!(row.problems(), Vec::new(), "{}", row.id);
         }
     }
 

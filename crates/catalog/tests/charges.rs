@@ -251,7 +251,7 @@ fn rule(id: &str, name: &str) -> &'static ChargeRule {
 }
 
 fn every_rule() -> BTreeSet<(&'static str, &'static str)> {
-    let rules = |row: &'static sluicegate_catalog::Provider| {
+    let rules = |row: &'static std::sync::Arc<sluicegate_catalog::Provider>| {
         row.charge.names().map(|name| (row.id.as_str(), name))
     };
     providers().iter().flat_map(rules).collect()

@@ -193,7 +193,7 @@ fn a_row_with_a_wrong_zone_or_burst_is_refused_in_words() {
     assert!(zone.contains("there is no time zone `Pacific`"), "{zone}");
     assert_eq!(
         said("kind = 'pacing', per_s = 60, burst_s = 61"),
-        "`tpm`: more comes at once than the amount"
+        "limits.tpm: more comes at once than the amount"
     );
     assert!(row("kind = 'day', zone = 'Asia/Seoul'").is_ok());
 }

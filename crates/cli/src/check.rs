@@ -41,17 +41,22 @@ impl Check {
                 let (accounts, deployments) = (policy.accounts.len(), policy.deployments.len());
                 let limits = ledgers.limits.len();
                 let unlimited = accounts_without_limits(&policy);
+                let rows: Vec<&str> = policy.providers.iter().map(|row| &*row.id).collect();
                 if self.json {
                     print::line(format_args!(
                         "{}",
                         json!({
-                            "ok": true, "accounts": accounts, "deployments": deployments, "limits": limits,
-                            "accounts_without_limits": unlimited,
+                            "ok": true, "providers": rows, "accounts": accounts, "deployments": deployments,
+                            "limits": limits, "accounts_without_limits": unlimited,
                         })
                     ));
                 } else {
+                    let rows = match rows.as_slice() {
+                        [] => String::new(),
+                        rows => format!(", providers of its own: {}", rows.join(" ")),
+                    };
                     print::line(format_args!(
-                        "{}: valid; accounts: {accounts}, deployments: {deployments}, limits: {limits}",
+                        "{}: valid; accounts: {accounts}, deployments: {deployments}, limits: {limits}{rows}",
                         path.display()
                     ));
                     for account in unlimited {

@@ -90,7 +90,7 @@ impl Serve {
             return Ok((policy, Source::File(path.clone(), changes?)));
         }
         if let Some(policy) = Policy::from_env(&file::variable) {
-            let example = example_file(policy.accounts[0].provider, &file::variable);
+            let example = example_file(&policy.accounts[0].provider, &file::variable);
             return Ok((policy, Source::Environment { example }));
         }
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -195,7 +195,7 @@ mod tests {
     fn the_example_file_says_what_the_environment_said_and_limits() {
         let env = |name: &str| (name == "OPENAI_API_KEY").then(|| "k-1".to_owned());
         let from_env = Policy::from_env(&env).expect("a key is there");
-        let text = example_file(from_env.accounts[0].provider, &env);
+        let text = example_file(&from_env.accounts[0].provider, &env);
         assert_eq!(text.lines().count(), 4, "{text}");
         assert!(!text.contains("k-1"), "no key is printed: {text}");
         let mut policy = sluicegate_config::parse("a.yaml", &text, &env).expect("a valid file");

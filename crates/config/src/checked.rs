@@ -32,6 +32,10 @@ pub(crate) enum Data {
     Share(BasisPoints),
     /// In micro-dollars.
     Dollars(u64),
+    /// What a token counts as.
+    Weight {
+        thousandths: u32,
+    },
     Word(&'static str),
     Section(Section),
     Map(Vec<Named>),
@@ -75,6 +79,12 @@ impl Section {
             .iter()
             .find(|(name, _)| *name == key)
             .map(|(_, value)| value)
+    }
+
+    /// Like [`Section::value`], of a key that may be none.
+    pub(crate) fn any(&self, key: &str) -> Option<&Value> {
+        let found = self.fields.iter().find(|(name, _)| *name == key);
+        found.map(|(_, value)| value)
     }
 
     pub(crate) fn text(&self, key: &str) -> Option<&Text> {

@@ -26,6 +26,8 @@ pub(crate) fn scalar(text: &str, written: &str, kind: &Kind) -> Result<Data, Wro
         Kind::Url => url(text).map(Data::Url),
         Kind::Address => address(text).map(Data::Address),
         Kind::Count { max } => within(scalar::count(text)?, 1, *max).map(Data::Count),
+        Kind::Number { max } => within(scalar::count(text)?, 0, *max).map(Data::Count),
+        Kind::Weight => scalar::weight(text).map(|thousandths| Data::Weight { thousandths }),
         Kind::Bytes { max } => within(scalar::bytes(text)?, 1, *max).map(Data::Bytes),
         Kind::Duration { min, max } => {
             let duration = scalar::duration(text)?;

@@ -19,6 +19,8 @@ use crate::Secret;
 pub struct Policy {
     /// Where the gateway listens and what it allows a client.
     pub server: Server,
+    /// The rows of providers that the file itself holds, in its order.
+    pub providers: Vec<Arc<Provider>>,
     /// What providers limit and bill, in the order of the file.
     pub accounts: Vec<Account>,
     /// What a client may name as its model, in the order of the file.
@@ -124,7 +126,7 @@ pub struct Account {
     /// Its name in the configuration, unique.
     pub name: Arc<str>,
     /// What the provider does.
-    pub provider: &'static Provider,
+    pub provider: Arc<Provider>,
     /// The keys, used in turn; empty only where `base_url` is loopback.
     pub api_keys: Vec<Secret<String>>,
     /// Where the provider's API begins, without a slash at the end; it may or may not name the version.
@@ -140,7 +142,7 @@ pub struct Account {
     /// A PEM file with further root certificates.
     pub ca_file: Option<PathBuf>,
     /// What a request costs here: the provider's rule.
-    pub charge: &'static ChargeRule,
+    pub charge: Arc<ChargeRule>,
 }
 
 /// Models of one account that share limits.

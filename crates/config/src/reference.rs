@@ -66,6 +66,8 @@ fn value(kind: &'static Kind) -> String {
         Kind::Address => "an address, `127.0.0.1:8080`".to_owned(),
         Kind::Count { max: u64::MAX } => "a number, `500` or `300k`".to_owned(),
         Kind::Count { max } => format!("a number up to {max}"),
+        Kind::Number { max } => format!("a number from 0 to {max}"),
+        Kind::Weight => "a number, `5` or `0.1`".to_owned(),
         Kind::Duration { min, max } => {
             format!("a duration from `{}` to `{}`", brief(*min), brief(*max))
         }

@@ -6,6 +6,7 @@
 mod account;
 mod deployment;
 mod limits;
+mod provider;
 mod server;
 mod window;
 
@@ -18,9 +19,10 @@ use crate::{Pattern, Policy};
 /// The policy that `root` describes; what is wrong with it is in `problems`, and then the policy is not to be used.
 pub(crate) fn resolve(root: &Section, problems: &mut Problems) -> Option<Policy> {
     let (server, timeouts) = server::server(root.section("server"), problems);
-    let accounts = account::accounts(root.map("accounts"), timeouts, problems);
+    let rows = provider::rows(root.map("providers"), problems);
+    let accounts = account::accounts(root.map("accounts"), &rows, timeouts, problems);
     let deployments = deployment::deployments(root.map("deployments"), &accounts, problems);
-    for key in ["accounts", "deployments"] {
+    for key in ["providers", "accounts", "deployments"] {
         if let Some(value) = root.value(key)
             && !root.is_broken(key)
             && root.map(key).is_empty()
@@ -32,6 +34,10 @@ pub(crate) fn resolve(root: &Section, problems: &mut Problems) -> Option<Policy>
     }
     Some(Policy {
         server: server?,
+        providers: rows
+            .into_iter()
+            .map(|slot| slot.provider)
+            .collect::<Option<_>>()?,
         accounts: accounts
             .into_iter()
             .map(|slot| slot.account)

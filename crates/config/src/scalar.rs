@@ -122,6 +122,21 @@ pub(crate) fn share(text: &str) -> Result<BasisPoints, Wrong> {
     }
 }
 
+/// What a token counts as, like `0.1` or `5`, in thousandths.
+pub(crate) fn weight(text: &str) -> Result<u32, Wrong> {
+    const MAX: u32 = 1_000_000;
+    let Some((number, "")) = Decimal::split(text) else {
+        return Err(Wrong::new("is not a number"));
+    };
+    let thousandths = number
+        .times(1_000)
+        .ok_or(Wrong::new("is finer than a thousandth or too large"))?;
+    match u32::try_from(thousandths) {
+        Ok(thousandths) if thousandths <= MAX => Ok(thousandths),
+        _ => Err(Wrong::new("is too large")),
+    }
+}
+
 /// Dollars, like `1.25`, in micro-dollars.
 pub(crate) fn dollars(text: &str) -> Result<u64, Wrong> {
     match Decimal::split(text) {

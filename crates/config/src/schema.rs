@@ -70,6 +70,14 @@ fn kind(of: &'static Kind, definitions: &mut Map<String, Value>) -> Value {
             json!({ "type": "integer", "minimum": 1, "maximum": max }),
             text(r"^[0-9][0-9_]*(\.[0-9_]+)?[kKMG]?$"),
         ]),
+        Kind::Number { max } => any_of([
+            json!({ "type": "integer", "minimum": 0, "maximum": max }),
+            text(r"^[0-9][0-9_]*(\.[0-9_]+)?[kKMG]?$"),
+        ]),
+        Kind::Weight => any_of([
+            json!({ "type": "number", "minimum": 0, "maximum": 1000 }),
+            text(r"^[0-9][0-9_]*(\.[0-9_]+)?$"),
+        ]),
         Kind::Duration { min, max } => {
             let mut schema = text(r"^([0-9][0-9_]*(\.[0-9_]+)?(ms|s|m|h|d))+$");
             schema["$comment"] = json!(format!("from {} to {}", brief(*min), brief(*max)));

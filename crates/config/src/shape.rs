@@ -118,6 +118,10 @@ pub(crate) enum Kind {
     Address,
     /// A whole number from 1 to the maximum.
     Count { max: u64 },
+    /// A whole number from 0 to the maximum.
+    Number { max: u64 },
+    /// What a token counts as, from 0 to 1,000, down to a thousandth.
+    Weight,
     /// A time from `min` to `max`.
     Duration { min: Duration, max: Duration },
     /// A number of bytes, from 1 to the maximum.
@@ -188,6 +192,10 @@ impl Kind {
                 "a whole number of at least 1, like 500, 300_000, 300k or 2M".to_owned()
             }
             Self::Count { max } => format!("a whole number from 1 to {max}"),
+            Self::Number { max } => format!("a whole number from 0 to {max}"),
+            Self::Weight => {
+                "a number from 0 to 1000 with at most three decimals, like 0.1 or 5".to_owned()
+            }
             Self::Duration { min, max } => format!(
                 "a duration from {} to {}, like 300ms, 5s, 2m or 24h",
                 brief(*min),

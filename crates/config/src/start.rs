@@ -57,10 +57,10 @@ impl Policy {
 }
 
 /// An account without key and limits.
-fn account(name: &str, provider: &'static Provider, base_url: String) -> Account {
+fn account(name: &str, provider: &Arc<Provider>, base_url: String) -> Account {
     Account {
         name: Arc::from(name),
-        provider,
+        provider: Arc::clone(provider),
         api_keys: Vec::new(),
         base_url,
         headroom: Headroom::Auto,
@@ -68,7 +68,7 @@ fn account(name: &str, provider: &'static Provider, base_url: String) -> Account
         families: Vec::new(),
         timeouts: Timeouts::default(),
         ca_file: None,
-        charge: provider.charge.default_rule(),
+        charge: Arc::new(provider.charge.default_rule().clone()),
     }
 }
 

@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use crate::shape::{Field, Kind, Object, Word};
 
+mod charge;
 mod limits;
+mod providers;
 
 use limits::LIMITS;
 pub(crate) use limits::{LONG, SHORT};
+pub(crate) use providers::PROVIDER;
 
 pub(crate) static ROOT: Object = Object {
     name: "configuration",
@@ -21,6 +24,14 @@ pub(crate) static ROOT: Object = Object {
             "server",
             Kind::Object(&SERVER),
             "Where the gateway listens and what it allows a client.",
+        ),
+        Field::optional(
+            "providers",
+            Kind::Map {
+                name: "provider",
+                of: &PROVIDER,
+            },
+            "Providers that the catalog does not know, or that do otherwise than it says, by the names that accounts use.",
         ),
         Field::required(
             "accounts",
@@ -110,7 +121,7 @@ static ACCOUNT: Object = Object {
         Field::required(
             "provider",
             Kind::Text("a provider's id"),
-            "The provider's id in the catalog.",
+            "A name under `providers`, or the provider's id in the [catalog](providers.md).",
         ),
         Field::optional(
             "api_key",

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use sluicegate_catalog::RequestSize;
 use sluicegate_config::{Pattern, Policy, Price, Timeouts, UpstreamModel, parse};
-use sluicegate_core::{BasisPoints, Headroom, Mode};
+use sluicegate_core::{BasisPoints, Failures, Headroom, Meter, Mode};
 
 /// What the environment of every file holds; the value of a secret must not appear anywhere.
 fn env(name: &str) -> Option<String> {
@@ -108,7 +109,7 @@ fn a_minimal_file_takes_every_default() {
     assert_eq!(account.api_keys[0].expose(), "hunter2-OPENAI_API_KEY");
     assert_eq!(account.base_url, "https://api.openai.com");
     assert_eq!(account.headroom, Headroom::Auto);
-    assert_eq!(account.charge, account.provider.charge.default_rule());
+    assert_eq!(*account.charge, *account.provider.charge.default_rule());
     let lanes = [
         &policy.lanes.interactive,
         &policy.lanes.api,
@@ -159,7 +160,7 @@ fn every_key_arrives() {
         Some(Path::new("/etc/ssl/proxy.pem"))
     );
     assert_eq!(
-        Some(account.charge),
+        Some(&*account.charge),
         account.provider.charge.rule("observed")
     );
     assert_eq!(
@@ -383,4 +384,47 @@ fn yaml_files(name: &str) -> Vec<PathBuf> {
 #[expect(clippy::disallowed_methods, reason = "a test has no runtime to block")]
 fn read(path: &Path) -> String {
     std::fs::read_to_string(path).expect("the file can be read")
+}
+
+#[test]
+fn a_row_of_the_file_works_like_one_of_the_catalog() {
+    let policy = good("providers.yaml");
+    let rows: Vec<_> = policy.providers.iter().map(|row| &*row.id).collect();
+    assert_eq!(rows, ["lab", "own", "openai"]);
+    assert_eq!(
+        limits(&policy),
+        [
+            "account lab requests/10s: 10 Fixed { per: 10s } Full Keep",
+            "account lab tokens/60s: 1000 Bucket { per: 60s } Empty Usage",
+            "account own input_tokens/2s: 900 Sliding { per: 2s } quantum 1s Empty Keep",
+            "account main requests/60s: 500 Floating { per: 60s } Empty Keep",
+            "account main tokens/60s: 300000 Bucket { per: 60s } Empty Keep",
+        ]
+    );
+    let [lab, own, main] = &*policy.accounts else {
+        panic!("three accounts");
+    };
+    assert_eq!(lab.base_url, "https://llm.lab.example/v1");
+    assert_eq!(lab.provider.name, "lab");
+    assert_eq!(lab.provider.auth.value("k"), "k");
+    assert!(lab.provider.signals.is_empty());
+    let groq = sluicegate_catalog::provider("groq").expect("a row");
+    assert_eq!(lab.provider.errors, groq.errors);
+    assert_eq!(lab.charge.cached_weight.to_string(), "0.25");
+    assert_eq!(lab.charge.input, groq.charge.default_rule().input);
+    assert_eq!(lab.limits[1].failures, Failures::Return);
+
+    assert_eq!(own.provider.name, "Our own server");
+    assert_eq!(
+        own.provider.chat_url(&own.base_url),
+        "http://127.0.0.1:9000/chat"
+    );
+    assert_eq!(own.provider.models, ["base", "large"]);
+    let size = RequestSize::of_text(10, 99);
+    // 10 / 3 rounded up, and the largest output of each model.
+    assert_eq!(own.charge.charge(&size, "large-2").of(Meter::Tokens), 4_004);
+    assert_eq!(own.charge.charge(&size, "base").of(Meter::Tokens), 104);
+
+    assert_eq!(main.provider.name, "OpenAI");
+    assert_eq!(main.base_url, "https://api.openai.com");
 }

@@ -5,12 +5,13 @@ use proptest::sample::Index;
 use proptest::{prop_assert, prop_assert_eq};
 use sluicegate_config::parse;
 
-const GOOD: [&str; 5] = [
+const GOOD: [&str; 6] = [
     include_str!("good/everything.yaml"),
     include_str!("good/limits.yaml"),
     include_str!("good/shared-ledgers.yaml"),
     include_str!("good/anchors.yaml"),
     include_str!("good/environment.yaml"),
+    include_str!("good/providers.yaml"),
 ];
 
 /// Appears in a value only where the environment brought it.

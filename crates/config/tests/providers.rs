@@ -23,7 +23,7 @@ fn every_provider_of_a_spoken_dialect_works_with_all_its_limits_and_charges() {
             let policy = policy.unwrap_or_else(|errors| panic!("{}: {errors}", row.id));
             let account = &policy.accounts[0];
             assert_eq!(account.limits.len(), limits.len(), "{}", row.id);
-            assert_eq!(Some(account.charge), row.charge.rule(charge));
+            assert_eq!(Some(&*account.charge), row.charge.rule(charge));
         }
         count += 1;
     }

@@ -1,6 +1,7 @@
 //! What reading a request and watching a stream cost.
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use divan::Bencher;
@@ -79,7 +80,7 @@ fn stream_event(bencher: Bencher<'_, '_>, events_per_chunk: usize) {
     let chunk = Bytes::from(event.repeat(events_per_chunk));
     let openai = provider("openai").expect("a row");
     bencher.counter(ItemsCount::new(200_usize)).bench(|| {
-        let mut stream = ChatStream::new(openai, UsageChunk::Hide);
+        let mut stream = ChatStream::new(Arc::clone(openai), UsageChunk::Hide);
         let mut out = BytesMut::with_capacity(4_096);
         for _ in 0..200 / events_per_chunk {
             out.clear();

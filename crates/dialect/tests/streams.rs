@@ -3,6 +3,8 @@
 //! `NAME.usage.sse` is what the wire carries when usage is asked for, `NAME.plain.sse` when it is
 //! not. All tell the same answer, or the same tool call.
 
+use std::sync::Arc;
+
 use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::provider;
 use sluicegate_dialect::openai::{ChatStream, Progress, UsageChunk};
@@ -27,7 +29,7 @@ const PAIRS: [(&str, &[u8], &[u8]); 6] = [
 ];
 
 fn play(wire: &[u8], usage_chunk: UsageChunk, step: usize) -> (Vec<u8>, Progress) {
-    let mut stream = ChatStream::new(provider("openai").expect("a row"), usage_chunk);
+    let mut stream = ChatStream::new(Arc::clone(provider("openai").expect("a row")), usage_chunk);
     let mut out = BytesMut::new();
     for chunk in wire.chunks(step) {
         stream

@@ -95,7 +95,7 @@ impl Call<'_> {
         let now = self.gateway.clock().now();
         let took = now.mono.saturating_since(begun);
         self.exchange.head_took(took);
-        let mut told = signals(self.route.account.provider, response.headers(), now.wall);
+        let mut told = signals(&self.route.account.provider, response.headers(), now.wall);
         let taken = sent.answered(&told, now.mono);
         self.compare(Source::Remainders, Some(taken), self.demand);
         if !response.status().is_success() {
@@ -178,7 +178,7 @@ impl Call<'_> {
     ) -> Result<Answer, UpstreamFailure> {
         let (head, body) = response.into_parts();
         let body = redacted(self.error_body(body).await, self.route.account);
-        let provider = self.route.account.provider;
+        let provider = &*self.route.account.provider;
         let error = classify(provider, head.status, &head.headers, &body);
         let wall = self.gateway.clock().now().wall;
         let hint = retry_hint(provider, head.status, &head.headers, &body, wall);
@@ -275,7 +275,7 @@ impl Call<'_> {
         let settlement = self.settlement();
         let outcome = usage.map_or(Outcome::Unmeasured, |usage| settlement.answered(usage));
         if let Outcome::Used(counted) = outcome {
-            let told = charge_told(self.route.account.provider, &head.headers);
+            let told = charge_told(&self.route.account.provider, &head.headers);
             self.compare(Source::Header, told, counted);
         }
         reservation.settle(outcome);
@@ -293,9 +293,9 @@ impl Call<'_> {
     ) -> Result<Answer, UpstreamFailure> {
         let (head, incoming) = response.into_parts();
         // Before there is a usage to tell of, it is the charge at admission.
-        let told = charge_told(self.route.account.provider, &head.headers);
+        let told = charge_told(&self.route.account.provider, &head.headers);
         self.compare(Source::Header, told, self.demand);
-        let chat = ChatStream::new(self.route.account.provider, self.usage_chunk());
+        let chat = ChatStream::new(Arc::clone(&self.route.account.provider), self.usage_chunk());
         let mut streamed = Box::new(self.streamed(incoming, Some(chat), reservation));
         match streamed.hold(self.head_hold).await {
             Ok(()) => Ok(Answer {

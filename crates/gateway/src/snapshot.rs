@@ -159,11 +159,11 @@ impl Snapshot {
             .map(upstream)
             .collect::<Result<_, _>>()?;
         let charges = policy.deployments.iter().map(|deployment| {
-            let rule = policy.accounts[deployment.account].charge.clone();
-            Arc::new(match deployment.output_default {
-                Some(tokens) => rule.with_output_default(tokens),
-                None => rule,
-            })
+            let rule = &policy.accounts[deployment.account].charge;
+            match deployment.output_default {
+                Some(tokens) => Arc::new(ChargeRule::clone(rule).with_output_default(tokens)),
+                None => Arc::clone(rule),
+            }
         });
         Ok(Self {
             charges: charges.collect(),
@@ -226,7 +226,8 @@ impl Snapshot {
 
 /// Whether an [`Upstream`] of the one would serve the other: all that it is made of is the same.
 fn is_reached_alike(one: &Account, other: &Account) -> bool {
-    one.provider == other.provider
+    one.provider.auth == other.provider.auth
+        && one.provider.paths == other.provider.paths
         && one.api_keys == other.api_keys
         && one.base_url == other.base_url
         && one.timeouts.connect == other.timeouts.connect
@@ -253,6 +254,31 @@ mod tests {
         );
         let policy = sluicegate_config::parse("a.yaml", &text, &|_| None).expect("a valid policy");
         Snapshot::new(policy, before).expect("a policy that can be served")
+    }
+
+    #[test]
+    fn connections_outlive_a_row_whose_limits_change() {
+        let snapshot = |row: &str, before: Option<&Snapshot>| {
+            let text = format!(
+                "providers: {{ lab: {{ like: openai, {row} }} }}
+accounts: {{ a: {{ provider: lab, api_key: k, limits: {{ rpm: 5 }} }} }}
+deployments: {{ m: {{ account: a }} }}
+"
+            );
+            let policy =
+                sluicegate_config::parse("a.yaml", &text, &|_| None).expect("a valid policy");
+            Snapshot::new(policy, before).expect("a policy that can be served")
+        };
+        let before = snapshot("limits: { rpm: { per: 60s } }", None);
+        for (row, is_kept) in [
+            ("limits: { rpm: { per: 10s } }, charge: observed", true),
+            ("auth: { header: x-key }", false),
+            ("paths: { chat: /elsewhere }", false),
+        ] {
+            let after = snapshot(row, Some(&before));
+            let same = Arc::ptr_eq(&before.upstreams[0], &after.upstreams[0]);
+            assert_eq!(same, is_kept, "{row}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A server under measurement: pinned to a core, its CPU time and memory read from `/proc`, stopped when dropped.
+//! A server under measurement: pinned to a core where that matters, its CPU time and memory read from `/proc`, stopped when dropped.
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpStream};
@@ -29,21 +29,27 @@ pub(super) struct Memory {
 }
 
 impl Subject {
-    /// Starts the command on that core and waits until it accepts connections.
+    /// Starts the command, on that core where one is named, and waits until it accepts connections.
     pub(super) fn start(
         name: &'static str,
         command: &Command,
-        core: &str,
+        core: Option<&str>,
         address: SocketAddr,
         directory: &Path,
     ) -> anyhow::Result<Self> {
         let log_path = directory.join(format!("{name}.log"));
         let log = File::create(&log_path)
             .with_context(|| format!("cannot write {}", log_path.display()))?;
-        // taskset becomes the program: the child's id is the server's.
-        let child = Command::new("taskset")
-            .args(["--cpu-list", core])
-            .arg(command.get_program())
+        let mut placed = match core {
+            // taskset becomes the program: the child's id is the server's.
+            Some(core) => {
+                let mut placed = Command::new("taskset");
+                placed.args(["--cpu-list", core]).arg(command.get_program());
+                placed
+            }
+            None => Command::new(command.get_program()),
+        };
+        let child = placed
             .args(command.get_args())
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)

@@ -98,7 +98,12 @@ pub(super) const ARROWS: &[Arrows] = &[
     },
     Arrows {
         from: "xtask",
-        to: &["sluicegate-catalog", "sluicegate-config"],
+        to: &[
+            "sluicegate-catalog",
+            "sluicegate-config",
+            "sluicegate-core",
+            "sluicegate-fake",
+        ],
         in_tests: &[],
     },
 ];

@@ -35,7 +35,9 @@ async fn check_accepts_a_good_file() {
     let verdict: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(
         verdict,
-        json!({"ok": true, "accounts": 1, "deployments": 2, "limits": 2, "accounts_without_limits": []})
+        json!({
+            "ok": true, "providers": [], "accounts": 1, "deployments": 2, "limits": 2, "accounts_without_limits": [],
+        })
     );
 }
 

@@ -17,6 +17,7 @@ mod commands;
 mod deadlines;
 mod harness;
 mod learned_limits;
+mod providers;
 mod refusals;
 mod reload;
 mod same_answers;

@@ -3,16 +3,17 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use sluicegate_catalog::{ChargeRule, Dialect, Provider, provider, providers};
+use sluicegate_catalog::{ChargeRule, Dialect, Provider};
 use sluicegate_core::Headroom;
 
 use super::limits::{Scope, limits};
 use super::pattern;
+use super::provider::{Row, find};
 use super::server::timeouts;
 use crate::checked::{Data, Named, Section};
 use crate::errors::Problems;
 use crate::policy::is_loopback;
-use crate::shape::{listed, nearest};
+use crate::shape::listed;
 use crate::{Account, Family, Pattern, Secret, Timeouts};
 
 /// An entry of `accounts`; the name stands also where the rest is wrong, so that a deployment that names it is not.
@@ -23,6 +24,7 @@ pub(super) struct Slot<'a> {
 
 pub(super) fn accounts<'a>(
     entries: &'a [Named],
+    rows: &[Row<'_>],
     outer: Timeouts,
     problems: &mut Problems,
 ) -> Vec<Slot<'a>> {
@@ -31,7 +33,7 @@ pub(super) fn accounts<'a>(
         .map(|entry| Slot {
             name: &entry.name,
             account: match &entry.value.data {
-                Data::Section(section) => account(&entry.name, section, outer, problems),
+                Data::Section(section) => account(&entry.name, section, rows, outer, problems),
                 _ => None,
             },
         })
@@ -41,23 +43,25 @@ pub(super) fn accounts<'a>(
 fn account(
     name: &str,
     section: &Section,
+    rows: &[Row<'_>],
     outer: Timeouts,
     problems: &mut Problems,
 ) -> Option<Account> {
-    let provider = row(section, problems)?;
-    refuse_unspoken(section, provider, problems)?;
+    let provider = find(section.value("provider")?, rows, problems)?;
+    refuse_unspoken(section, &provider, problems)?;
     let headroom = headroom(section);
-    let base_url = base_url(section, provider, problems);
-    let api_keys = api_keys(section, provider, base_url.as_deref(), problems);
+    let base_url = base_url(section, &provider, problems);
+    let api_keys = api_keys(section, &provider, base_url.as_deref(), problems);
     let scope = Scope {
         name: format!("account {name}"),
-        provider,
+        provider: Arc::clone(&provider),
         headroom,
     };
     let limits = limits(section.value("limits"), &scope, problems);
-    let families = families(name, section, provider, headroom, problems);
+    let families = families(name, section, &provider, headroom, problems);
     Some(Account {
         name: name.into(),
+        charge: charge(section, &provider, problems)?,
         provider,
         api_keys,
         base_url: base_url?,
@@ -68,24 +72,7 @@ fn account(
         ca_file: section
             .text("ca_file")
             .map(|path| path.value.clone().into()),
-        charge: charge(section, provider, problems)?,
     })
-}
-
-fn row(section: &Section, problems: &mut Problems) -> Option<&'static Provider> {
-    let id = section.text("provider")?;
-    let found = provider(&id.value);
-    if found.is_none() {
-        let value = section.value("provider")?;
-        let known = || providers().iter().map(|row| row.id.as_str());
-        let problem = problems
-            .add(value.at, &value.path, format!("no provider {}", id.shown))
-            .expected(listed(known()));
-        if let Some(near) = nearest(&id.value, known()) {
-            problem.mend(format!("did you mean \"{near}\"?"));
-        }
-    }
-    found
 }
 
 /// Refuses a provider whose wire format nothing here speaks: half of it would work.
@@ -180,13 +167,9 @@ fn is_loopback_url(url: &str) -> bool {
     host == "localhost" || bare.parse::<IpAddr>().is_ok_and(is_loopback)
 }
 
-fn charge(
-    section: &Section,
-    row: &'static Provider,
-    problems: &mut Problems,
-) -> Option<&'static ChargeRule> {
+fn charge(section: &Section, row: &Provider, problems: &mut Problems) -> Option<Arc<ChargeRule>> {
     if !section.has("charge") {
-        return Some(row.charge.default_rule());
+        return Some(Arc::new(row.charge.default_rule().clone()));
     }
     let name = section.text("charge")?;
     let found = row.charge.rule(&name.value);
@@ -200,13 +183,13 @@ fn charge(
             )
             .expected(listed(row.charge.names()));
     }
-    found
+    found.cloned().map(Arc::new)
 }
 
 fn families(
     account: &str,
     section: &Section,
-    provider: &'static Provider,
+    provider: &Arc<Provider>,
     headroom: Headroom,
     problems: &mut Problems,
 ) -> Vec<Family> {
@@ -217,7 +200,7 @@ fn families(
         };
         let scope = Scope {
             name: format!("account {account} family {}", entry.name),
-            provider,
+            provider: Arc::clone(provider),
             headroom,
         };
         families.push(Family {

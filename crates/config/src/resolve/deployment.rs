@@ -1,6 +1,7 @@
 //! Deployments: what a client may name, and the upstream that answers.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::account::Slot;
 use super::limits::{Scope, limits};
@@ -114,7 +115,7 @@ impl<'a> Draft<'a> {
     ) -> Deployment {
         let scope = Scope {
             name: format!("deployment {ledger_name}"),
-            provider: account.provider,
+            provider: Arc::clone(&account.provider),
             headroom: account.headroom,
         };
         Deployment {

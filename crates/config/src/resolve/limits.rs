@@ -19,7 +19,7 @@ use crate::table::{LONG, SHORT};
 pub(super) struct Scope {
     /// Begins the limits' names: `account openai-main`.
     pub(super) name: String,
-    pub(super) provider: &'static Provider,
+    pub(super) provider: Arc<Provider>,
     pub(super) headroom: Headroom,
 }
 

@@ -103,10 +103,10 @@ const QUANTUM_DOC: &str = "Also enforced over this shorter time, in proportion: 
                            of 1s are at most 10 in any second.";
 const START_DOC: &str = "What is left when counting begins.";
 const PHASE_DOC: &str = "Where a fixed window begins. Without it: unknown.";
-const BURST_DOC: &str = "How much may come at once with `window: pacing`, as the time in which it drains. Without it: the whole \
+pub(super) const BURST_DOC: &str = "How much may come at once with `window: pacing`, as the time in which it drains. Without it: the whole \
                          amount.";
-const ZONE: Kind = Kind::Text("a time zone, `America/Los_Angeles`, `UTC` or `+09:00`");
-const ZONE_DOC: &str = "Whose day or month it is.";
+pub(super) const ZONE: Kind = Kind::Text("a time zone, `America/Los_Angeles`, `UTC` or `+09:00`");
+pub(super) const ZONE_DOC: &str = "Whose day or month it is.";
 const RESET_AT: Kind = Kind::Text("a time of day, `07:30`");
 const RESET_AT_DOC: &str = "When a day begins on the clocks of its zone. Without it: at midnight.";
 const MODE_DOC: &str = "Whether it holds requests back.";
@@ -141,7 +141,7 @@ const START: Kind = Kind::Word(&[
     Word::now("empty", "one request passes, then the window refills"),
     Word::now("full", "the whole amount"),
 ]);
-const PHASE: Kind = Kind::Word(&[
+pub(super) const PHASE: Kind = Kind::Word(&[
     Word::now(
         "calendar",
         "at multiples of the period since 1970-01-01T00:00:00Z",

@@ -5,6 +5,8 @@
 //! out of the others. All other bytes stay. Watching walks over a chunk's members without building
 //! it; it costs well below a microsecond for a chunk of the usual size.
 
+use std::sync::Arc;
+
 use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::Provider;
 
@@ -16,7 +18,7 @@ use crate::sse::{Decoder, Event, EventTooLarge};
 /// One streamed answer.
 #[derive(Debug)]
 pub struct ChatStream {
-    provider: &'static Provider,
+    provider: Arc<Provider>,
     decoder: Decoder,
     usage_chunk: UsageChunk,
     progress: Progress,
@@ -65,7 +67,7 @@ impl Progress {
 
 impl ChatStream {
     /// A stream that has not begun, from `provider`, whose table judges errors inside it.
-    pub fn new(provider: &'static Provider, usage_chunk: UsageChunk) -> Self {
+    pub fn new(provider: Arc<Provider>, usage_chunk: UsageChunk) -> Self {
         Self {
             provider,
             decoder: Decoder::default(),
@@ -100,7 +102,7 @@ impl ChatStream {
     }
 
     fn pass(&mut self, event: &Event, out: &mut BytesMut) {
-        let seen = self.progress.watch(self.provider, event);
+        let seen = self.progress.watch(&self.provider, event);
         match (self.usage_chunk, seen) {
             (UsageChunk::Pass, _) | (_, Seen::Plain) => out.extend_from_slice(&event.raw),
             (UsageChunk::Hide, Seen::UsageOnly) => {}
@@ -261,7 +263,7 @@ mod tests {
     use sluicegate_catalog::{ErrorClass, provider};
 
     fn run(stream: &str, usage_chunk: UsageChunk, step: usize) -> (String, Progress) {
-        let mut chat = ChatStream::new(provider("openai").expect("a row"), usage_chunk);
+        let mut chat = ChatStream::new(Arc::clone(provider("openai").expect("a row")), usage_chunk);
         let mut out = BytesMut::new();
         for chunk in stream.as_bytes().chunks(step) {
             chat.push(Bytes::copy_from_slice(chunk), &mut out)

@@ -42,7 +42,7 @@ fn row(text: &str) -> Provider {
         signals: Vec<SignalRow>,
     }
     let row: Row = toml::from_str(text).expect("a row");
-    let mut provider = provider("openai").expect("a row").clone();
+    let mut provider = Provider::clone(provider("openai").expect("a row"));
     provider.retry_in_body = row.retry_in_body;
     provider.signals = row.signals;
     provider
@@ -101,7 +101,7 @@ proptest! {
         body in "\\PC{0,40}",
     ) {
         let mut rows: Vec<Provider> = ROWS.into_iter().map(row).collect();
-        rows.extend(["azure", "openai"].map(|id| provider(id).expect("a row").clone()));
+        rows.extend(["azure", "openai"].map(|id| Provider::clone(provider(id).expect("a row"))));
         for row in rows {
             let names = row.signals.iter().flat_map(|signal| {
                 [&signal.limit, &signal.remaining, &signal.reset, &signal.period, &signal.retry_after]

@@ -52,7 +52,7 @@ pub(crate) fn example_model(policy: &Policy) -> String {
 fn names(policy: &Policy) -> Vec<(String, &str)> {
     let mut names = Vec::new();
     for deployment in &policy.deployments {
-        let provider = policy.accounts[deployment.account].provider;
+        let provider = &policy.accounts[deployment.account].provider;
         match &deployment.pattern {
             Pattern::Exact(name) => names.push((name.clone(), provider.id.as_str())),
             Pattern::Prefix(_) => {
