@@ -405,7 +405,7 @@ fn suspect(counters: &mut [Counter], charges: &[Charge], signals: &[Signal], now
         signals.iter().any(about)
     };
     let full = |charge: &Charge| {
-        let suspicion = counters[charge.limit.index()].suspicion(&charge.mark, now)?;
+        let suspicion = counters[charge.limit.index()].suspicion(&charge.mark)?;
         Some((suspicion, *charge))
     };
     let suspects = charges.iter().filter(refused).filter_map(full);

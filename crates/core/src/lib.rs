@@ -8,14 +8,12 @@
 extern crate alloc;
 
 mod advance;
-mod arrival;
 mod calendar;
 mod counter;
 mod decision;
 mod forecast;
 mod gate;
 mod group;
-mod learned;
 mod ledger;
 mod lengths;
 mod limit;
@@ -24,7 +22,6 @@ mod policy;
 mod signal;
 mod slab;
 mod time;
-mod trust;
 mod units;
 mod window;
 

@@ -8,11 +8,13 @@
 
 use std::time::Duration;
 
+use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Meter, Signal};
 
 use crate::clock_text::spelled_duration;
 use crate::error_text::{ErrorText, Quota};
 use crate::header_text::whole;
+use crate::openai::UpstreamError;
 use crate::period::{DAY, MINUTE, MONTH, period_of};
 
 /// A provider that refuses for a limit and does not say for how long is left alone for that long.
@@ -64,14 +66,18 @@ pub fn refusal_facts(body: &[u8]) -> Option<RefusalFacts> {
     of_text(&ErrorText::of_body(body))
 }
 
-/// What a refusal for a rate tells the ledger: the limits that it is about take nothing for `hint`, a second where it names
-/// no wait, and, where its text says so, how the one stands. `kind` is the error's `type`. A refusal that names no meter is
-/// about any of them.
-pub fn told_by_refusal(body: &[u8], kind: &str, hint: Option<Duration>) -> Vec<Signal> {
+/// What a refusal tells the ledger: the limits that it is about take nothing for `hint`, a second where it names no wait,
+/// and, where its text says so, how the one stands. One for a rate that names no meter is about any of them, one of an
+/// overload about what is in flight; all others are about none.
+pub fn told_by_refusal(error: &UpstreamError, body: &[u8], hint: Option<Duration>) -> Vec<Signal> {
     let facts = refusal_facts(body);
-    let meter = facts
-        .and_then(|facts| facts.meter)
-        .or_else(|| meter_of_kind(kind));
+    let meter = match error.class {
+        ErrorClass::Rate => facts
+            .and_then(|facts| facts.meter)
+            .or_else(|| meter_of_kind(&error.kind)),
+        ErrorClass::Overload => Some(Meter::Concurrent),
+        _ => return Vec::new(),
+    };
     let about = Meter::ALL
         .into_iter()
         .filter(|one| meter.is_none_or(|named| named == *one));

@@ -187,9 +187,9 @@ impl Call<'_> {
             // Its window is full, whatever we believed: nothing more is sent into it.
             let asked = refusal_facts(&body).as_ref().and_then(charge_refused);
             self.compare(Source::Refusal, asked, self.demand);
-            told.extend(told_by_refusal(&body, &error.kind, hint));
             self.learn(&mut told, &mut reservation);
         }
+        told.extend(told_by_refusal(&error, &body, hint));
         reservation.observe(Reception::Refused, &told);
         reservation.settle(Outcome::Failed);
         if is_callers_fault(head.status, &error) {

@@ -6,7 +6,10 @@
 //! A charge that arrives later than it was sent finds a bucket that stopped refilling, being full, while ours went on. The
 //! capacity is therefore smaller by what refills in the spread of arrival.
 
+use core::time::Duration;
+
 use super::{Ceiling, Earliest};
+use crate::time::duration_nanos;
 use crate::{Now, Timestamp};
 
 #[derive(Clone, Debug)]
@@ -89,9 +92,13 @@ impl Bucket {
     }
 
     pub(crate) fn used(&self, now: Now) -> u64 {
-        let used = self.capacity() - self.level_at(now.mono);
+        self.used_at(self.level_at(now.mono))
+    }
+
+    fn used_at(&self, level: i128) -> u64 {
         let per = i128::from(self.per);
-        u64::try_from((used + per - 1) / per).unwrap_or(u64::MAX)
+        let used = (self.capacity() - level + per - 1) / per;
+        u64::try_from(used).unwrap_or(u64::MAX)
     }
 
     pub(crate) fn set_used(&mut self, used: u64, now: Now) {
@@ -106,6 +113,13 @@ impl Bucket {
         let debt = self.level.min(0);
         self.usable = ceiling.usable;
         self.level = (self.capacity() - used).max(debt);
+    }
+
+    /// What is used where `charge` fits only after `wait`.
+    pub(crate) fn full(&self, charge: u64, wait: Duration) -> u64 {
+        let refills = i128::from(duration_nanos(wait)) * i128::from(self.usable);
+        let level = self.scaled(charge).min(self.capacity()) - 1 - refills;
+        self.used_at(level)
     }
 
     /// What refills between `from` and `now`, rounded down.

@@ -175,6 +175,15 @@ impl Count {
         }
     }
 
+    /// What is used of a bucket that lets `charge` in only after `wait`; `None` where there is no bucket.
+    pub(crate) fn full(&self, charge: u64, wait: Duration) -> Option<u64> {
+        match self {
+            Self::Bucket(count) => Some(count.full(charge, wait)),
+            Self::Pacing(count) => Some(count.full(wait)),
+            Self::Fixed(_) | Self::Sliding(_) | Self::InFlight(_) => None,
+        }
+    }
+
     /// The provider's windows end at `edge`, and whole lengths before and after it.
     pub(crate) fn follow(&mut self, edge: Edge) {
         if let Self::Sliding(count) = self {

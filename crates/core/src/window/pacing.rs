@@ -6,6 +6,8 @@
 //! Two requests that are on their way may arrive in the other order. While all that was charged is within the bucket, any
 //! order fits. One that overdraws it would, if it came first, shut out those before it: it starts once they have arrived.
 
+use core::time::Duration;
+
 use super::bucket::Bucket;
 use super::{Ceiling, Earliest};
 use crate::{Now, Timestamp};
@@ -69,6 +71,11 @@ impl Pacing {
     pub(crate) fn set_used(&mut self, used: u64, now: Now) {
         let most = self.bucket.holds().max(self.used(now));
         self.bucket.set_used(used.min(most), now);
+    }
+
+    /// What is used where nothing more is let in for `wait`.
+    pub(crate) fn full(&self, wait: Duration) -> u64 {
+        self.bucket.full(0, wait)
     }
 
     pub(crate) fn refilled(&self, from: Timestamp, now: Now) -> u64 {

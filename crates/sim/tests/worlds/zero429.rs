@@ -12,7 +12,7 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use sluicegate_catalog::{ErrorClass, LimitRow, Provider, WindowRow, providers};
+use sluicegate_catalog::{LimitRow, Provider, WindowRow, providers};
 use sluicegate_core::{Amounts, Limit, Meter};
 use sluicegate_dialect::openai::classify;
 use sluicegate_dialect::{retry_hint, signals, told_by_refusal};
@@ -356,9 +356,7 @@ fn reader(provider: &'static Provider) -> Box<Reader> {
         if !status.is_success() {
             let error = classify(provider, status, &headers, said.body);
             let hint = retry_hint(provider, status, &headers, said.body, wall);
-            if error.class == ErrorClass::Rate {
-                told.extend(told_by_refusal(said.body, &error.kind, hint));
-            }
+            told.extend(told_by_refusal(&error, said.body, hint));
         }
         told
     })

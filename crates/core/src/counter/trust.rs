@@ -9,11 +9,14 @@
 use core::time::Duration;
 
 use crate::Timestamp;
+use crate::window::Earliest;
 
 /// A level from that share of the limit on, in hundredths, is near it.
 const NEAR: u64 = 85;
 /// Windows for which a level near the limit is left alone.
-const NEAR_WINDOWS: u64 = 30;
+const NEAR_WINDOWS: u32 = 30;
+/// Of a short window it is not tried more often than that.
+const PAUSE_MIN: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trust {
@@ -37,9 +40,13 @@ impl Trust {
         (self.level < usable).then_some(self.level)
     }
 
-    /// When somebody may try; `None` while somebody does.
-    pub(crate) fn next_try(&self) -> Option<Timestamp> {
-        (self.trying == 0).then_some(self.next_try)
+    /// When a request starts that would at `trusted` within the level and at `whole` within the limit: above the level only
+    /// where nobody else tries, and not too soon.
+    pub(crate) fn earliest(&self, trusted: Earliest, whole: Earliest) -> Earliest {
+        match self.trying {
+            0 => trusted.sooner(whole.later(Earliest::At(self.next_try))),
+            _ => trusted,
+        }
     }
 
     /// A request goes ahead that makes `used` the use. True where it tries.
@@ -68,7 +75,7 @@ impl Trust {
         self.level = self.level.min(used.max(1));
         let near = self.level >= usable.saturating_mul(NEAR) / 100;
         let windows = if near { NEAR_WINDOWS } else { 1 };
-        let pause = per.saturating_mul(u32::try_from(windows).unwrap_or(1));
+        let pause = per.max(PAUSE_MIN).saturating_mul(windows);
         self.next_try = self.next_try.max(now.saturating_add(pause));
     }
 }
@@ -83,13 +90,21 @@ mod tests {
         Timestamp::ZERO.saturating_add(MINUTE * u32::try_from(minutes).expect("few"))
     }
 
+    /// When somebody may try what fits at once; `None` while somebody does.
+    fn tried(trust: &Trust) -> Option<Timestamp> {
+        match trust.earliest(Earliest::OnRelease, Earliest::At(Timestamp::ZERO)) {
+            Earliest::At(at) => Some(at),
+            Earliest::OnRelease => None,
+        }
+    }
+
     #[test]
     fn what_a_refusal_found_in_use_is_the_level() {
         let mut trust = Trust::WHOLE;
         assert_eq!(trust.level_below(1_000), None);
         trust.refused(512, 1_000, MINUTE, after(1));
         assert_eq!(trust.level_below(1_000), Some(512));
-        assert_eq!(trust.next_try(), Some(after(2)));
+        assert_eq!(tried(&trust), Some(after(2)));
     }
 
     #[test]
@@ -98,11 +113,11 @@ mod tests {
         trust.refused(512, 1_000, MINUTE, after(1));
         assert!(!trust.goes_ahead(512));
         assert!(trust.goes_ahead(518));
-        assert_eq!(trust.next_try(), None);
+        assert_eq!(tried(&trust), None);
         trust.gives_up();
         trust.served(518);
         assert_eq!(trust.level_below(1_000), Some(518));
-        assert_eq!(trust.next_try(), Some(after(2)));
+        assert_eq!(tried(&trust), Some(after(2)));
         trust.served(1_000);
         assert_eq!(trust.level_below(1_000), None);
     }
@@ -111,6 +126,6 @@ mod tests {
     fn a_level_near_the_limit_is_left_alone_for_long() {
         let mut trust = Trust::WHOLE;
         trust.refused(900, 1_000, MINUTE, after(1));
-        assert_eq!(trust.next_try(), Some(after(31)));
+        assert_eq!(tried(&trust), Some(after(31)));
     }
 }

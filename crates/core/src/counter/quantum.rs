@@ -1,0 +1,110 @@
+//! The shorter time over which a limit holds too, in proportion: no interval of it holds more than its share.
+
+use core::time::Duration;
+
+use crate::time::duration_nanos;
+use crate::window::{Ceiling, Earliest, Sliding};
+use crate::{Limit, Now, Timestamp};
+
+use super::Mark;
+use super::trust::Trust;
+
+#[derive(Clone, Debug)]
+pub(super) struct Quantum {
+    pub(super) length: Duration,
+    ceiling: Ceiling,
+    count: Sliding,
+    trust: Trust,
+}
+
+impl Quantum {
+    /// `None` where `length` is no part of the limit's window.
+    pub(super) fn begin(
+        limit: &Limit,
+        length: Duration,
+        ceiling: Ceiling,
+        spread: u64,
+        now: Now,
+    ) -> Option<Self> {
+        limit.window.per()?;
+        let nanos = duration_nanos(length).max(1);
+        let mut quantum = Self {
+            length,
+            ceiling,
+            count: Sliding::begin(nanos, spread, 0, now),
+            trust: Trust::WHOLE,
+        };
+        quantum.retune(limit, ceiling);
+        Some(quantum)
+    }
+
+    /// The quantum's share of `ceiling`.
+    pub(super) fn retune(&mut self, limit: &Limit, ceiling: Ceiling) {
+        let per = limit.window.per().map_or(1, duration_nanos).max(1);
+        let length = duration_nanos(self.length);
+        let share = u128::from(ceiling.usable) * u128::from(length) / u128::from(per);
+        self.ceiling = Ceiling {
+            usable: u64::try_from(share).unwrap_or(u64::MAX).max(1),
+            alone: ceiling.alone,
+        };
+    }
+
+    pub(super) fn earliest(&self, charge: u64, now: Now) -> Earliest {
+        let whole = self.count.earliest(self.ceiling, charge, now);
+        let Some(usable) = self.trust.level_below(self.ceiling.usable) else {
+            return whole;
+        };
+        let ceiling = Ceiling {
+            usable,
+            ..self.ceiling
+        };
+        let trusted = self.count.earliest(ceiling, charge, now);
+        self.trust.earliest(trusted, whole)
+    }
+
+    pub(super) fn charge(&mut self, charge: u64, now: Now) {
+        self.count.charge(charge, now);
+    }
+
+    pub(super) fn give_back(&mut self, amount: u64, charged_at: Timestamp, now: Now) {
+        self.count.give_back(amount, charged_at, now);
+    }
+
+    pub(super) fn used(&self, now: Now) -> u64 {
+        self.count.used(now)
+    }
+
+    pub(super) fn set_spread(&mut self, spread: u64) {
+        self.count.set_spread(spread);
+    }
+
+    /// A request for `counted` goes ahead. True where it tries more than is known to be there.
+    pub(super) fn goes_ahead(&mut self, counted: u64, now: Now) -> bool {
+        let used = self.count.used(now).saturating_add(counted);
+        self.trust.goes_ahead(used)
+    }
+
+    /// One that tried has ended without an answer.
+    pub(super) fn gives_up(&mut self) {
+        self.trust.gives_up();
+    }
+
+    /// The request behind `mark` was served.
+    pub(super) fn served(&mut self, mark: &Mark) {
+        let used = mark.before_in_quantum.saturating_add(mark.counted);
+        self.trust.served(used);
+    }
+
+    /// The request behind `mark` was refused for it.
+    pub(super) fn refused(&mut self, mark: &Mark, now: Now) {
+        let level = mark.before_in_quantum;
+        self.trust
+            .refused(level, self.ceiling.usable, self.length, now.mono);
+    }
+
+    /// How full the request behind `mark` made it, in hundredths of a percent.
+    pub(super) fn fullness(&self, mark: &Mark) -> u64 {
+        let used = mark.before_in_quantum.saturating_add(mark.counted);
+        super::refused::share(used, self.ceiling.usable)
+    }
+}

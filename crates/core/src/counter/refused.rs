@@ -1,0 +1,110 @@
+//! What a refusal does to a count. It tells that a limit is full, and mostly neither which one nor of what.
+
+use core::time::Duration;
+
+use crate::time::duration_nanos;
+use crate::{Authority, Now, Timestamp};
+
+use super::{Counter, Mark, ROUNDING};
+
+/// Where a limit has no window, a refused use is tried again after that time.
+const TRY_PAUSE: Duration = Duration::from_secs(10);
+
+impl Counter {
+    /// The provider refused a request on this meter and wants nothing for `wait`. A longer wait that it asked for before holds.
+    pub(crate) fn close(&mut self, wait: Duration, now: Now) {
+        self.closed_until = self.closed_until.max(now.mono.saturating_add(wait));
+    }
+
+    /// How full a refused request made the limit or its quantum, in hundredths of a percent; `None` where it cannot have been
+    /// refused for it, having charged nothing.
+    pub(crate) fn suspicion(&self, mark: &Mark) -> Option<u64> {
+        let counts = mark.counted > 0 && self.limit.authority == Authority::Local;
+        counts.then(|| self.fullness(mark).max(self.quantum_fullness(mark)))
+    }
+
+    /// The request behind `mark` was refused for this limit, for `wait`.
+    ///
+    /// A bucket is then as full as it says. Of a window that only ends, a wait that the provider names is mostly the time to
+    /// its end, so that what was charged since its beginning is what the provider calls full. Without one only what we
+    /// counted is known.
+    pub(crate) fn refused(&mut self, mark: &Mark, wait: Duration, now: Now) {
+        if let Some(quantum) = &mut self.quantum
+            && quantum.fullness(mark) > share(mark.before + mark.counted, self.ceiling.usable)
+        {
+            quantum.refused(mark, now);
+            return;
+        }
+        let named = wait > ROUNDING;
+        if let Some(full) = self
+            .count
+            .full(mark.counted, if named { wait } else { Duration::ZERO })
+        {
+            return self.is_full(full, mark, now);
+        }
+        if self.told.is_some() {
+            let full = self.ceiling.usable.saturating_sub(mark.counted) + 1;
+            return self.is_full(full, mark, now);
+        }
+        let per = self.limit.window.per().unwrap_or(TRY_PAUSE);
+        let usable = self.ceiling.usable;
+        let ends = now.mono.saturating_add(wait).as_nanos();
+        let began = ends.checked_sub(duration_nanos(per)).filter(|_| named);
+        let since = began.and_then(|began| self.count.since(Timestamp::from_nanos(began)));
+        let Some(since) = since else {
+            if !named {
+                self.close(per / 4, now);
+            }
+            let level = mark.before - mark.before / 10;
+            return self.trust.refused(level, usable, per, now.mono);
+        };
+        // Others that were refused with it were charged by the same estimate.
+        if mark.at < self.relearned {
+            return;
+        }
+        // The refused request is among them.
+        let level = since.saturating_sub(mark.counted).min(mark.before);
+        if self.learned.told_full(level, usable) {
+            self.relearned = now.mono;
+        } else {
+            let level = level - level / 50;
+            self.trust.refused(level, usable, per, now.mono);
+        }
+    }
+
+    /// The request behind `mark` was served.
+    pub(crate) fn served(&mut self, mark: &Mark) {
+        self.trust.served(mark.before.saturating_add(mark.counted));
+        if let Some(quantum) = &mut self.quantum {
+            quantum.served(mark);
+        }
+    }
+
+    /// The provider counts `full` beside the refused request, which is still counted here.
+    fn is_full(&mut self, full: u64, mark: &Mark, now: Now) {
+        let used = self.count.used(now);
+        let there = full.saturating_add(mark.counted);
+        if used < there {
+            self.learned.told_more(there - used, self.ceiling.usable);
+            self.count.set_used(there, now);
+        }
+    }
+
+    fn fullness(&self, mark: &Mark) -> u64 {
+        share(
+            mark.before.saturating_add(mark.counted),
+            self.ceiling.usable,
+        )
+    }
+
+    fn quantum_fullness(&self, mark: &Mark) -> u64 {
+        self.quantum
+            .as_ref()
+            .map_or(0, |quantum| quantum.fullness(mark))
+    }
+}
+
+/// `used` of `of`, in hundredths of a percent.
+pub(super) fn share(used: u64, of: u64) -> u64 {
+    used.saturating_mul(10_000) / of.max(1)
+}

@@ -1,0 +1,147 @@
+//! What a provider's own word does to a count: its remainder, its ceiling, its quantum, the edges of its windows.
+
+use core::time::Duration;
+
+use crate::window::Edge;
+use crate::{Limit, Now, Reception, Settlement, Signal, Start, Window};
+
+use super::quantum::Quantum;
+use super::{Counter, Mark, ROUNDING, ceiling};
+
+impl Counter {
+    /// Corrects the count by what the provider said in its answer to the request behind `mark`.
+    ///
+    /// When exactly the provider looked at its count we do not know: some time between our sending and its answer. What of
+    /// ours was on its way meanwhile may be in its number or not. A number that fits none of these cases tells of somebody
+    /// else, of another estimate or of a window that has begun, and the count follows it as far as it must. A ceiling below
+    /// the configured one is a temporary cut: it holds until a later signal tells otherwise.
+    pub(crate) fn observe(&mut self, signal: &Signal, mark: &Mark, reception: Reception, now: Now) {
+        self.follow_quantum(signal, now);
+        if let Some(limit) = signal.limit {
+            self.follow_ceiling(limit, now);
+        }
+        let Some(remaining) = signal.remaining else {
+            return;
+        };
+        // Whose request was sent before is older news.
+        if self.told.is_some_and(|told| mark.at < told) || !self.count.covers(mark.at, now) {
+            return;
+        }
+        let whole = signal.limit.unwrap_or(self.limit.amount.get());
+        let there = whole.saturating_sub(remaining);
+        let unsure = self.unsure(mark, reception);
+        if self.limit.start == Start::Empty {
+            self.limit.start = Start::Full;
+            self.unknown = false;
+            self.count.set_used(there.saturating_add(unsure), now);
+        } else {
+            self.correct(there, unsure, remaining, mark, now);
+        }
+        if reception == Reception::Accepted {
+            self.told = Some(mark.at);
+        }
+    }
+
+    /// What of ours the provider's number may lack.
+    fn unsure(&self, mark: &Mark, reception: Reception) -> u64 {
+        let own = match reception {
+            Reception::Accepted => mark.counted,
+            // What it takes of a refused request nobody says.
+            Reception::Refused => 0,
+        };
+        let on_their_way = self.totals.sent.saturating_sub(mark.totals.arrived);
+        // Some providers count what an answer is charged only as it goes on, and give back before we know.
+        let unsure = match self.limit.settlement {
+            Settlement::Keep => on_their_way,
+            Settlement::Usage => on_their_way.max(self.held),
+        };
+        unsure.saturating_sub(own)
+    }
+
+    fn correct(&mut self, there: u64, unsure: u64, remaining: u64, mark: &Mark, now: Now) {
+        let usable = self.ceiling.usable;
+        let used = self.count.used(now);
+        let given_back = self.totals.returned.saturating_sub(mark.totals.returned);
+        let refilled = self.count.refilled(mark.at, now);
+        let least = there.saturating_sub(given_back).saturating_sub(refilled);
+        let overrun = self.totals.overrun.saturating_sub(mark.totals.overrun);
+        let most = there.saturating_add(unsure).saturating_add(overrun);
+        self.drift = Some(signed(least.saturating_sub(used)) - signed(used.saturating_sub(most)));
+        if used < least {
+            self.learned.told_more(least - used, usable);
+            self.count.set_used(least, now);
+        } else if used > most && remaining > 0 {
+            self.learned.told_less(used - most, usable);
+            self.count.set_used(most, now);
+        }
+    }
+
+    /// The edge of this limit's windows that an answer to the request behind `mark` tells of. Times in answers are seldom
+    /// more exact than a second.
+    pub(crate) fn edge_told(&self, signal: &Signal, mark: &Mark, now: Now) -> Option<Edge> {
+        let ends = signal.reset.or(signal.closed_for)?;
+        let Window::Floating { per } = self.limit.window else {
+            return None;
+        };
+        let is_this = signal.per.is_none_or(|said| said == per);
+        (is_this && ends > ROUNDING && ends <= per + ROUNDING).then(|| {
+            let after = mark.at.saturating_add(ends.saturating_sub(ROUNDING));
+            Edge::between(after, now.mono.saturating_add(ends + ROUNDING))
+        })
+    }
+
+    /// A provider's windows of length `per` end at `edge`.
+    pub(crate) fn follow_edge(&mut self, per: Duration, edge: Edge) {
+        if self.limit.window == (Window::Floating { per }) {
+            self.count.follow(edge);
+        }
+    }
+
+    fn follow_ceiling(&mut self, limit: u64, now: Now) {
+        let ceiling = ceiling(&self.limit, limit.min(self.limit.amount.get()));
+        if ceiling.usable != self.ceiling.usable {
+            self.ceiling = ceiling;
+            self.count.retune(ceiling, now);
+            if let Some(quantum) = &mut self.quantum {
+                quantum.retune(&self.limit, ceiling);
+            }
+        }
+    }
+
+    /// A provider may tell how long its quantum is. Only where one was expected: elsewhere it is no more than how often
+    /// its numbers are renewed.
+    fn follow_quantum(&mut self, signal: &Signal, now: Now) {
+        let (Some(quantum), Some(told)) = (&self.quantum, signal.quantum) else {
+            return;
+        };
+        if told == quantum.length || self.limit.window.per().is_none_or(|per| told >= per) {
+            return;
+        }
+        let spread = self.arrivals.spread();
+        let mut followed = Quantum::begin(&self.limit, told, self.ceiling, spread, now);
+        if let Some(followed) = &mut followed {
+            followed.charge(quantum.used(now), now);
+        }
+        self.quantum = followed;
+    }
+
+    /// Whether `signal` may speak of this limit. Without a length it may speak of one of another length, whose ceiling is
+    /// another; with it, a lower ceiling is this one's, cut.
+    pub(crate) fn may_be_told_by(&self, signal: &Signal) -> bool {
+        let Some(per) = self.limit.window.per() else {
+            return false;
+        };
+        let amount = self.limit.amount.get();
+        let fits = match signal.per {
+            Some(said) => {
+                said.abs_diff(per) <= per / 10 && signal.limit.is_none_or(|limit| limit <= amount)
+            }
+            None => signal.limit.is_none_or(|limit| limit == amount),
+        };
+        self.limit.meter == signal.meter && fits
+    }
+}
+
+fn signed(amount: u64) -> i64 {
+    i64::try_from(amount).unwrap_or(i64::MAX)
+}
