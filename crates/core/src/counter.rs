@@ -256,7 +256,8 @@ impl Counter {
         }
         let becomes = match settled {
             Settled::Stays => return,
-            Settled::Becomes(amount) => amount,
+            // What others take is learned as a factor, and that is no question of the estimate.
+            Settled::Becomes(amount) => self.learned.scaled(amount),
             Settled::Void => 0,
         };
         let returned = mark.counted.saturating_sub(becomes);

@@ -104,12 +104,13 @@ impl Learned {
         near
     }
 
-    /// A whole limit's worth was charged since the last time: half of what it shows goes into the factor.
+    /// A whole limit's worth was charged since the last time. That the provider counts more is learned at once, half of it
+    /// where it counts less.
     fn settle(&mut self) {
         let charged = u128::from(self.charged);
         let there = (charged + u128::from(self.up)).saturating_sub(u128::from(self.down));
         let shown = u128::from(self.factor) * there / charged.max(1);
-        let factor = (u128::from(self.factor) + shown) / 2;
+        let factor = shown.max((u128::from(self.factor) + shown) / 2);
         let factor = match (self.up, self.down) {
             // Nobody tells: what was learned from a refusal fades.
             (0, 0) => self.factor - self.factor.saturating_sub(WHOLE) / 256,

@@ -36,10 +36,12 @@ impl Counter {
             return;
         }
         let named = wait > ROUNDING;
-        if let Some(full) = self
-            .count
-            .full(mark.counted, if named { wait } else { Duration::ZERO })
-        {
+        // Whole seconds were rounded up.
+        let exact = match wait.subsec_nanos() {
+            0 => wait.saturating_sub(ROUNDING),
+            _ => wait,
+        };
+        if let Some(full) = self.count.full(mark.counted, exact) {
             return self.is_full(full, mark, now);
         }
         if self.told.is_some() {
@@ -56,7 +58,7 @@ impl Counter {
                 self.close(per / 4, now);
             }
             let level = mark.before - mark.before / 10;
-            return self.trust.refused(level, usable, per, now.mono);
+            return self.trust.refused(level, usable, per, mark.at, now.mono);
         };
         // Others that were refused with it were charged by the same estimate.
         if mark.at < self.relearned {
@@ -68,7 +70,7 @@ impl Counter {
             self.relearned = now.mono;
         } else {
             let level = level - level / 50;
-            self.trust.refused(level, usable, per, now.mono);
+            self.trust.refused(level, usable, per, mark.at, now.mono);
         }
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct Trust {
     trying: u32,
     /// Nobody tries before that.
     next_try: Timestamp,
+    /// When the level was last set: what was sent before and is refused after tells nothing new.
+    set: Timestamp,
 }
 
 impl Trust {
@@ -33,6 +35,7 @@ impl Trust {
         level: u64::MAX,
         trying: 0,
         next_try: Timestamp::ZERO,
+        set: Timestamp::ZERO,
     };
 
     /// What may be used without trying, where that is less than `usable`.
@@ -70,9 +73,26 @@ impl Trust {
         }
     }
 
-    /// A request was refused where no more than `used` of `usable` can be had, in a window of length `per`.
-    pub(crate) fn refused(&mut self, used: u64, usable: u64, per: Duration, now: Timestamp) {
-        self.level = self.level.min(used.max(1));
+    /// A request that was sent at `sent` is refused where no more than `used` of `usable` can be had, in a window of length
+    /// `per`.
+    pub(crate) fn refused(
+        &mut self,
+        used: u64,
+        usable: u64,
+        per: Duration,
+        sent: Timestamp,
+        now: Timestamp,
+    ) {
+        if self.set > Timestamp::ZERO && sent <= self.set {
+            return;
+        }
+        self.set = now;
+        // One refusal sets the level, later ones move it half-way: somebody else takes now more, now less.
+        let found = match self.level {
+            u64::MAX => used,
+            level => u64::midpoint(level, used),
+        };
+        self.level = self.level.min(found.max(1));
         let near = self.level >= usable.saturating_mul(NEAR) / 100;
         let windows = if near { NEAR_WINDOWS } else { 1 };
         let pause = per.max(PAUSE_MIN).saturating_mul(windows);
@@ -102,7 +122,7 @@ mod tests {
     fn what_a_refusal_found_in_use_is_the_level() {
         let mut trust = Trust::WHOLE;
         assert_eq!(trust.level_below(1_000), None);
-        trust.refused(512, 1_000, MINUTE, after(1));
+        trust.refused(512, 1_000, MINUTE, after(0), after(1));
         assert_eq!(trust.level_below(1_000), Some(512));
         assert_eq!(tried(&trust), Some(after(2)));
     }
@@ -110,7 +130,7 @@ mod tests {
     #[test]
     fn one_at_a_time_tries_and_the_level_rises_with_it() {
         let mut trust = Trust::WHOLE;
-        trust.refused(512, 1_000, MINUTE, after(1));
+        trust.refused(512, 1_000, MINUTE, after(0), after(1));
         assert!(!trust.goes_ahead(512));
         assert!(trust.goes_ahead(518));
         assert_eq!(tried(&trust), None);
@@ -125,7 +145,7 @@ mod tests {
     #[test]
     fn a_level_near_the_limit_is_left_alone_for_long() {
         let mut trust = Trust::WHOLE;
-        trust.refused(900, 1_000, MINUTE, after(1));
+        trust.refused(900, 1_000, MINUTE, after(0), after(1));
         assert_eq!(tried(&trust), Some(after(31)));
     }
 }

@@ -163,7 +163,8 @@ impl Count {
     pub(crate) fn covers(&self, sent: Timestamp, now: Now) -> bool {
         match self {
             Self::Fixed(count) => count.covers(sent, now),
-            Self::Sliding(_) | Self::Bucket(_) | Self::Pacing(_) | Self::InFlight(_) => true,
+            Self::Sliding(count) => count.covers(sent, now),
+            Self::Bucket(_) | Self::Pacing(_) | Self::InFlight(_) => true,
         }
     }
 

@@ -227,6 +227,18 @@ impl Sliding {
         }
     }
 
+    /// Whether what was sent at `sent` counts in the window at `now`, as far as edges are known.
+    pub(crate) fn covers(&self, sent: Timestamp, now: Now) -> bool {
+        let Some(edge) = self.edge else {
+            return true;
+        };
+        let per = signed(self.per).max(1);
+        let lengths = (Moment::of(now.mono).0 - edge.after.0).div_euclid(per);
+        let last = edge.until.0.saturating_add(lengths.saturating_mul(per));
+        // Close to an edge it is not known which window it is.
+        Moment::of(sent).0 >= last
+    }
+
     /// When a slot counts no more: when it is a whole length old, or at the first edge that all of it came before.
     fn leaves(&self, slot: &Slot) -> Moment {
         let aged = slot.last.plus(self.hold());

@@ -49,7 +49,9 @@ fn message(model: &str, refusal: &Refusal) -> String {
     let unit = match (refusal.meter, refusal.is_daily()) {
         (Meter::Requests, false) => "requests per minute (RPM)",
         (Meter::Requests, true) => "requests per day (RPD)",
-        (_, false) => "tokens per minute (TPM)",
+        (Meter::InputTokens, false) => "input tokens per minute (ITPM)",
+        (Meter::OutputTokens, false) => "output tokens per minute (OTPM)",
+        (Meter::Tokens, false) => "tokens per minute (TPM)",
         (_, true) => "tokens per day (TPD)",
     };
     let place = format!(

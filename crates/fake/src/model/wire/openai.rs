@@ -69,7 +69,9 @@ fn unit(refusal: &Refusal) -> &'static str {
     match (refusal.meter, refusal.is_daily()) {
         (Meter::Requests, false) => "requests per min (RPM)",
         (Meter::Requests, true) => "requests per day (RPD)",
-        (_, false) => "tokens per min (TPM)",
+        (Meter::InputTokens, false) => "input tokens per min (ITPM)",
+        (Meter::OutputTokens, false) => "output tokens per min (OTPM)",
+        (Meter::Tokens, false) => "tokens per min (TPM)",
         (_, true) => "tokens per day (TPD)",
     }
 }

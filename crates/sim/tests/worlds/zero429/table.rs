@@ -31,7 +31,7 @@ fn render(outcomes: &[Outcome]) -> String {
     text.push_str("\nLeft out on both sides:\n\n");
     for row in providers() {
         for limit in &row.limits {
-            if let Some(reason) = left_out(row, &limit.short) {
+            if let Some(reason) = left_out(row, &limit.short, Load::Small) {
                 writeln!(text, "- `{}` `{}`: {reason}", row.id, limit.short)
                     .expect("a string takes everything");
             }
