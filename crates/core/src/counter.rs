@@ -373,7 +373,9 @@ impl Counter {
         let (Some(quantum), Some(told)) = (&self.quantum, signal.quantum) else {
             return;
         };
-        if told == quantum.length || self.limit.window.per().is_none_or(|per| told >= per) {
+        if told.abs_diff(quantum.length) < ROUNDING
+            || self.limit.window.per().is_none_or(|per| told >= per)
+        {
             return;
         }
         let spread = self.arrivals.spread();
