@@ -17,6 +17,8 @@ use crate::{
 const TRY_PAUSE: Duration = Duration::from_secs(10);
 /// Times that a provider names may be rounded so much; one no longer than that is hardly named.
 const ROUNDING: Duration = Duration::from_secs(1);
+/// A limit with no more of it in use, in hundredths of a percent, is not what a refusal was for: nobody cuts so deep.
+const SUSPICION_MIN: u64 = 100;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Counter {
@@ -392,7 +394,7 @@ impl Counter {
     }
 
     /// How full a refused request made the limit, in hundredths of a percent; `None` where it cannot have been refused for
-    /// it: it charged nothing, the provider's answers tell how much is left, or the quantum was fuller.
+    /// it: it charged nothing, the provider's answers tell how much is left, hardly any was used, or the quantum was fuller.
     pub(crate) fn suspicion(&self, mark: &Mark, now: Now) -> Option<u64> {
         if mark.counted == 0 || self.told.is_some() || self.limit.authority == Authority::Granted {
             return None;
@@ -403,7 +405,7 @@ impl Counter {
         let quantum = self.quantum.as_ref().map_or(0, |quantum| {
             share(quantum.count.used(now), quantum.ceiling.usable)
         });
-        (full >= quantum).then_some(full)
+        (full >= quantum.max(SUSPICION_MIN)).then_some(full)
     }
 
     /// The request behind `mark` was refused for this limit, for `wait`.
