@@ -128,6 +128,8 @@ static LIMITS: Object = Object {
         Field::optional("tpd", LIMIT_KIND, "Tokens per day."),
         Field::optional("itpm", LIMIT_KIND, "Input tokens per minute."),
         Field::optional("otpm", LIMIT_KIND, "Output tokens per minute."),
+        Field::optional("requests_month", LIMIT_KIND, "Requests per month."),
+        Field::optional("tokens_month", LIMIT_KIND, "Tokens per month."),
     ],
 };
 
