@@ -32,15 +32,13 @@ pub(super) static ACCOUNT: Object = Object {
         Field::defaulted(
             "headroom",
             Kind::OneOf(&[
-                Kind::Word(&[Word::now(
-                    "auto",
-                    "the whole, less a margin that is learned where answers show more used than we counted; of tokens an \
-                     eightieth is left free at least, of anything never more than a thirty-second",
-                )]),
+                Kind::Word(&[Word::now("auto", "the whole, less what is learned")]),
                 Kind::Share,
             ]),
             "auto",
-            "The share of each limit that is used. A number is a hard cap; what is learned may leave free more.",
+            "The share of each limit that is used. `auto`: all of it but a margin, which is learned where answers show more used \
+             than we counted; of token limits an eightieth is left free at least, of none more than a thirty-second. A number is a \
+             hard cap, of which what is learned may leave free as much.",
         ),
         Field::optional(
             "limits",

@@ -152,7 +152,7 @@ pub(super) const PHASE: Kind = Kind::Word(&[
     ),
     Word::now(
         "unknown",
-        "anywhere: no interval of the period holds more until answers tell where a window ends, and then windows do",
+        "anywhere, so that no interval of the period holds more until answers tell where a window ends",
     ),
 ]);
 const MODE: Kind = Kind::Word(&[
