@@ -397,6 +397,7 @@ fn a_row_of_the_file_works_like_one_of_the_catalog() {
             "account lab requests/10s: 10 Fixed { per: 10s } Full Keep",
             "account lab tokens/60s: 1000 Bucket { per: 60s } Empty Usage",
             "account own input_tokens/2s: 900 Sliding { per: 2s } quantum 1s Empty Keep",
+            "account own tokens/month +09:00: 5000000 Calendar(\"month +09:00\") Full Usage",
             "account main requests/60s: 500 Floating { per: 60s } Empty Keep",
             "account main tokens/60s: 300000 Bucket { per: 60s } Empty Keep",
         ]

@@ -5,6 +5,7 @@
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::time::Duration;
 
 use crate::counter::{Counter, Mark};
@@ -15,6 +16,8 @@ use crate::{
     Timestamp,
 };
 
+/// Limits that are so equally full, in hundredths of a percent, are equally suspect.
+const ALIKE: u64 = 500;
 /// How often two limits may push each other's start before the ledger settles for the later one.
 const ROUNDS_MAX: u32 = 64;
 
@@ -397,7 +400,7 @@ fn close(counters: &mut [Counter], limits: &[LimitId], signal: &Signal, now: Now
     closed
 }
 
-/// Of the limits that a refusal may be about, the fullest is the one.
+/// Of the limits that a refusal may be about, the fullest is the one; of some that are about as full, the shortest.
 fn suspect(counters: &mut [Counter], charges: &[Charge], signals: &[Signal], now: Now) {
     let refused = |charge: &&Charge| {
         let meter = counters[charge.limit.index()].limit.meter;
@@ -406,7 +409,8 @@ fn suspect(counters: &mut [Counter], charges: &[Charge], signals: &[Signal], now
     };
     let full = |charge: &Charge| {
         let suspicion = counters[charge.limit.index()].suspicion(&charge.mark)?;
-        Some((suspicion, *charge))
+        let per = counters[charge.limit.index()].limit.window.per();
+        Some(((suspicion / ALIKE, Reverse(per)), *charge))
     };
     let suspects = charges.iter().filter(refused).filter_map(full);
     if let Some((_, charge)) = suspects.max_by_key(|(suspicion, _)| *suspicion) {

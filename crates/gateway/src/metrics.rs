@@ -226,7 +226,7 @@ impl Metrics {
         );
         registry.register(
             "sluicegate_limit_usable",
-            "What charges on a limit may sum up to",
+            "What charges on a limit may sum up to, before what is learned of it is left free",
             self.limit_usable.clone(),
         );
         registry.register(

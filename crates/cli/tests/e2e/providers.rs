@@ -136,12 +136,16 @@ async fn every_providers_refusal_is_understood_in_openais_shape() {
     let rows = sluicegate_catalog::providers().iter();
     let rows: Vec<&str> = rows.map(|row| row.id.as_str()).collect();
     assert_eq!(rows, REFUSALS.map(|(row, _)| row));
+    let never_bind = ["requests", "tokens", "input_tokens", "output_tokens"]
+        .map(never_binds)
+        .join(", ");
     for (row, told) in REFUSALS {
         let profile = match row {
             "bedrock" => "bedrock_runtime",
             row => row,
         };
-        // One call is let in; the next would have to wait for an hour, or for the first to end.
+        // One call is let in; the next would have to wait for an hour, or for the first to end. The gateway is told of limits
+        // that never bind, so that it learns none and the next call meets the provider's own refusal.
         let counts_slots = matches!(row, "deepseek" | "tgi" | "vllm");
         let limits = if counts_slots {
             "concurrent: 1"
@@ -153,7 +157,7 @@ async fn every_providers_refusal_is_understood_in_openais_shape() {
             "
 providers:
   {row}: {{ dialect: openai, auth: {{ header: x-api-key }}, paths: {{ chat: /v1/chat/completions }} }}
-accounts: {{ up: {{ provider: {row}, base_url: \"http://{}\" }} }}
+accounts: {{ up: {{ provider: {row}, base_url: \"http://{}\", limits: [{never_bind}] }} }}
 deployments: {{ m: {{ account: up }} }}
 ",
             fake.address
@@ -178,6 +182,12 @@ deployments: {{ m: {{ account: up }} }}
         };
         assert_eq!(got, told, "{row}: {wait_ms} ms: {}", answer.text());
         assert_eq!(fake.count("accepted").await, 1, "{row}");
+        assert_eq!(fake.count("rejected").await, 1, "{row}");
         drop(first);
     }
+}
+
+/// A limit of a period that no provider tells of.
+fn never_binds(meter: &str) -> String {
+    format!("{{ meter: {meter}, amount: 1000000000, per: 100d, window: sliding, start: full }}")
 }

@@ -137,8 +137,12 @@ const WINDOW: Kind = Kind::Word(&[
     ),
     Word::now("concurrent", "given back when the request ends"),
 ]);
-const START: Kind = Kind::Word(&[
-    Word::now("empty", "one request passes, then the window refills"),
+pub(super) const START: Kind = Kind::Word(&[
+    Word::now(
+        "empty",
+        "one request passes, then the window refills: at its end where that is known, else bit by bit; the first answer that \
+         tells what is left ends the guess",
+    ),
     Word::now("full", "the whole amount"),
 ]);
 pub(super) const PHASE: Kind = Kind::Word(&[
@@ -148,7 +152,7 @@ pub(super) const PHASE: Kind = Kind::Word(&[
     ),
     Word::now(
         "unknown",
-        "anywhere, so that no interval of the period may hold more",
+        "anywhere, so that no interval of the period holds more until answers tell where a window ends",
     ),
 ]);
 const MODE: Kind = Kind::Word(&[

@@ -5,7 +5,7 @@
 
 use super::PERIOD;
 use super::charge::CHARGE;
-use super::limits::{BURST_DOC, PHASE, ZONE, ZONE_DOC};
+use super::limits::{BURST_DOC, PHASE, START, ZONE, ZONE_DOC};
 use crate::shape::{Field, Kind, Object, Word};
 
 pub(crate) static PROVIDER: Object = Object {
@@ -128,6 +128,8 @@ static LIMITS: Object = Object {
         Field::optional("tpd", LIMIT_KIND, "Tokens per day."),
         Field::optional("itpm", LIMIT_KIND, "Input tokens per minute."),
         Field::optional("otpm", LIMIT_KIND, "Output tokens per minute."),
+        Field::optional("requests_month", LIMIT_KIND, "Requests per month."),
+        Field::optional("tokens_month", LIMIT_KIND, "Tokens per month."),
     ],
 };
 
@@ -193,14 +195,7 @@ static LIMIT: Object = Object {
             ]),
             "What becomes of a call that failed at the provider.",
         ),
-        Field::optional(
-            "start",
-            Kind::Word(&[
-                Word::now("empty", "one request passes, then the window refills"),
-                Word::now("full", "the whole amount"),
-            ]),
-            "What is left when counting begins.",
-        ),
+        Field::optional("start", START, "What is left when counting begins."),
     ],
 };
 

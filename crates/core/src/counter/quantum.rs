@@ -99,7 +99,7 @@ impl Quantum {
     pub(super) fn refused(&mut self, mark: &Mark, now: Now) {
         let level = mark.before_in_quantum;
         self.trust
-            .refused(level, self.ceiling.usable, self.length, mark.at, now.mono);
+            .refused(level, self.ceiling.usable, mark.at, now.mono);
     }
 
     /// How full the request behind `mark` made it, in hundredths of a percent.

@@ -7,8 +7,12 @@ use crate::{Authority, Now, Timestamp};
 
 use super::{Counter, Mark, ROUNDING};
 
-/// Where a limit has no window, a refused use is tried again after that time.
-const TRY_PAUSE: Duration = Duration::from_secs(10);
+/// What is longer counts as that long where it is waited for nothing but our own doubt.
+const DOUBT_MAX: Duration = Duration::from_secs(60);
+/// A limit with no more of it in use, in hundredths of a percent, is not what a refusal was for: nobody cuts so deep.
+const SUSPICION_MIN: u64 = 100;
+/// One whose remainder is told is not either, unless it was so full.
+const TOLD_FULL: u64 = 9_000;
 
 impl Counter {
     /// The provider refused a request on this meter and wants nothing for `wait`. A longer wait that it asked for before holds.
@@ -17,10 +21,21 @@ impl Counter {
     }
 
     /// How full a refused request made the limit or its quantum, in hundredths of a percent; `None` where it cannot have been
-    /// refused for it, having charged nothing.
+    /// refused for it: it charged nothing, hardly anything was in use, or the provider's answers say that there is room.
     pub(crate) fn suspicion(&self, mark: &Mark) -> Option<u64> {
-        let counts = mark.counted > 0 && self.limit.authority == Authority::Local;
-        counts.then(|| self.fullness(mark).max(self.quantum_fullness(mark)))
+        if mark.counted == 0 || self.limit.authority == Authority::Granted {
+            return None;
+        }
+        let suspicion = self.window_suspicion(mark).max(self.quantum_fullness(mark));
+        (suspicion >= SUSPICION_MIN).then_some(suspicion)
+    }
+
+    fn window_suspicion(&self, mark: &Mark) -> u64 {
+        let fullness = self.fullness(mark);
+        if self.told.is_some() && fullness < TOLD_FULL {
+            return 0;
+        }
+        fullness
     }
 
     /// The request behind `mark` was refused for this limit, for `wait`.
@@ -29,8 +44,8 @@ impl Counter {
     /// its end, so that what was charged since its beginning is what the provider calls full. Without one only what we
     /// counted is known.
     pub(crate) fn refused(&mut self, mark: &Mark, wait: Duration, now: Now) {
-        if let Some(quantum) = &mut self.quantum
-            && quantum.fullness(mark) > share(mark.before + mark.counted, self.ceiling.usable)
+        if self.quantum_fullness(mark) > self.window_suspicion(mark)
+            && let Some(quantum) = &mut self.quantum
         {
             quantum.refused(mark, now);
             return;
@@ -48,17 +63,17 @@ impl Counter {
             let full = self.ceiling.usable.saturating_sub(mark.counted) + 1;
             return self.is_full(full, mark, now);
         }
-        let per = self.limit.window.per().unwrap_or(TRY_PAUSE);
+        let per = self.limit.window.per().unwrap_or(DOUBT_MAX);
         let usable = self.ceiling.usable;
         let ends = now.mono.saturating_add(wait).as_nanos();
         let began = ends.checked_sub(duration_nanos(per)).filter(|_| named);
         let since = began.and_then(|began| self.count.since(Timestamp::from_nanos(began)));
         let Some(since) = since else {
             if !named {
-                self.close(per / 4, now);
+                self.close(per.min(DOUBT_MAX) / 4, now);
             }
             let level = mark.before - mark.before / 10;
-            return self.trust.refused(level, usable, per, mark.at, now.mono);
+            return self.trust.refused(level, usable, mark.at, now.mono);
         };
         // Others that were refused with it were charged by the same estimate.
         if mark.at < self.relearned {
@@ -70,7 +85,7 @@ impl Counter {
             self.relearned = now.mono;
         } else {
             let level = level - level / 50;
-            self.trust.refused(level, usable, per, mark.at, now.mono);
+            self.trust.refused(level, usable, mark.at, now.mono);
         }
     }
 

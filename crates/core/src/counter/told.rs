@@ -114,7 +114,9 @@ impl Counter {
         let (Some(quantum), Some(told)) = (&self.quantum, signal.quantum) else {
             return;
         };
-        if told == quantum.length || self.limit.window.per().is_none_or(|per| told >= per) {
+        // Told lengths are rounded to seconds.
+        let same = told.abs_diff(quantum.length) < ROUNDING;
+        if same || self.limit.window.per().is_none_or(|per| told >= per) {
             return;
         }
         let spread = self.arrivals.spread();

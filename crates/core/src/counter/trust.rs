@@ -3,7 +3,7 @@
 //! A provider that shows no remainder may have lowered a limit, may charge more than we think, or may serve somebody else on
 //! the same account. Its refusal is then the only sign: what was used when it came is about what can be had. Above that
 //! level one request at a time goes ahead to try; where it is served the level rises with it, where it is refused no other
-//! tries for a while. A level far below the limit is tried again after a window, since cuts end; one just below it is
+//! tries for a while. A level far below the limit is tried again after a minute, since cuts end; one just below it is
 //! rather a matter of estimates, which do not, and is left alone for long.
 
 use core::time::Duration;
@@ -13,10 +13,9 @@ use crate::window::Earliest;
 
 /// A level from that share of the limit on, in hundredths, is near it.
 const NEAR: u64 = 85;
-/// Windows for which a level near the limit is left alone.
-const NEAR_WINDOWS: u32 = 30;
-/// Of a short window it is not tried more often than that.
-const PAUSE_MIN: Duration = Duration::from_secs(60);
+/// A level is tried again after that time, and so many times later where it is near the limit.
+const PAUSE: Duration = Duration::from_secs(60);
+const NEAR_PAUSES: u32 = 30;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trust {
@@ -73,16 +72,8 @@ impl Trust {
         }
     }
 
-    /// A request that was sent at `sent` is refused where no more than `used` of `usable` can be had, in a window of length
-    /// `per`.
-    pub(crate) fn refused(
-        &mut self,
-        used: u64,
-        usable: u64,
-        per: Duration,
-        sent: Timestamp,
-        now: Timestamp,
-    ) {
+    /// A request that was sent at `sent` is refused where no more than `used` of `usable` can be had.
+    pub(crate) fn refused(&mut self, used: u64, usable: u64, sent: Timestamp, now: Timestamp) {
         if self.set > Timestamp::ZERO && sent <= self.set {
             return;
         }
@@ -94,8 +85,7 @@ impl Trust {
         };
         self.level = self.level.min(found.max(1));
         let near = self.level >= usable.saturating_mul(NEAR) / 100;
-        let windows = if near { NEAR_WINDOWS } else { 1 };
-        let pause = per.max(PAUSE_MIN).saturating_mul(windows);
+        let pause = PAUSE * if near { NEAR_PAUSES } else { 1 };
         self.next_try = self.next_try.max(now.saturating_add(pause));
     }
 }
@@ -122,7 +112,7 @@ mod tests {
     fn what_a_refusal_found_in_use_is_the_level() {
         let mut trust = Trust::WHOLE;
         assert_eq!(trust.level_below(1_000), None);
-        trust.refused(512, 1_000, MINUTE, after(0), after(1));
+        trust.refused(512, 1_000, after(0), after(1));
         assert_eq!(trust.level_below(1_000), Some(512));
         assert_eq!(tried(&trust), Some(after(2)));
     }
@@ -130,7 +120,7 @@ mod tests {
     #[test]
     fn one_at_a_time_tries_and_the_level_rises_with_it() {
         let mut trust = Trust::WHOLE;
-        trust.refused(512, 1_000, MINUTE, after(0), after(1));
+        trust.refused(512, 1_000, after(0), after(1));
         assert!(!trust.goes_ahead(512));
         assert!(trust.goes_ahead(518));
         assert_eq!(tried(&trust), None);
@@ -145,7 +135,7 @@ mod tests {
     #[test]
     fn a_level_near_the_limit_is_left_alone_for_long() {
         let mut trust = Trust::WHOLE;
-        trust.refused(900, 1_000, MINUTE, after(0), after(1));
+        trust.refused(900, 1_000, after(0), after(1));
         assert_eq!(tried(&trust), Some(after(31)));
     }
 }

@@ -1,0 +1,149 @@
+//! The part of the language that describes upstreams: whom we call, what models we ask for, what that costs.
+
+use super::limits::LIMITS;
+use super::{COUNT, TIMEOUTS};
+use crate::shape::{Field, Kind, Object, Word};
+
+pub(super) static ACCOUNT: Object = Object {
+    name: "account",
+    doc: "What a provider limits and bills: an organisation, subscription or project.",
+    fields: &[
+        Field::required(
+            "provider",
+            Kind::Text("a provider's id"),
+            "A name under `providers`, or the provider's id in the [catalog](providers.md).",
+        ),
+        Field::optional(
+            "api_key",
+            Kind::Secret,
+            "The key. An upstream on a loopback address needs none.",
+        ),
+        Field::optional(
+            "api_keys",
+            Kind::List(&Kind::Secret),
+            "Several keys, used in turn. They share the account's limits: more keys are not more quota.",
+        ),
+        Field::optional(
+            "base_url",
+            Kind::Url,
+            "Where the provider's API begins, up to and including the version. Without it: the provider's own, where \
+             it has one.",
+        ),
+        Field::defaulted(
+            "headroom",
+            Kind::OneOf(&[
+                Kind::Word(&[Word::now("auto", "the whole, less what is learned")]),
+                Kind::Share,
+            ]),
+            "auto",
+            "The share of each limit that is used. `auto`: all of it but a margin, which is learned where answers show more used \
+             than we counted; of token limits an eightieth is left free at least, of none more than a thirty-second. A number is a \
+             hard cap, of which what is learned may leave free as much.",
+        ),
+        Field::optional(
+            "limits",
+            LIMITS,
+            "What the provider grants the account as a whole. A meter that no limit counts is learned from the answers, where \
+             they tell of it.",
+        ),
+        Field::optional(
+            "families",
+            Kind::Map {
+                name: "family",
+                of: &FAMILY,
+            },
+            "Groups of models that share limits within the account.",
+        ),
+        Field::section(
+            "timeouts",
+            Kind::Object(&TIMEOUTS),
+            "For calls to this account.",
+        ),
+        Field::optional(
+            "ca_file",
+            Kind::Text("a path"),
+            "A PEM file with further root certificates for this upstream.",
+        ),
+        Field::optional(
+            "charge",
+            Kind::Text("the name of a charge rule"),
+            "Which of the catalog's rules for what a request costs is used, where the provider's documentation and what \
+             was measured differ. Without it: the catalog's choice.",
+        ),
+        Field::later("region"),
+    ],
+};
+
+static FAMILY: Object = Object {
+    name: "family",
+    doc: "Models of one account that share limits.",
+    fields: &[
+        Field::required(
+            "models",
+            Kind::List(&Kind::Text("a model's name")),
+            "The provider's names of the models; a name may end in `*`.",
+        ),
+        Field::required(
+            "limits",
+            LIMITS,
+            "What the provider grants these models together.",
+        ),
+    ],
+};
+
+pub(super) static DEPLOYMENT: Object = Object {
+    name: "deployment",
+    doc: "One addressable upstream: an account and a model.",
+    fields: &[
+        Field::required(
+            "account",
+            Kind::Text("an account's name"),
+            "The account that is called and charged.",
+        ),
+        Field::optional(
+            "model",
+            Kind::Text("a model's name"),
+            "The provider's name of the model. `\"*\"` passes the requested name through, for a deployment whose name \
+             ends in `*`. Without it: the deployment's own name.",
+        ),
+        Field::optional(
+            "limits",
+            LIMITS,
+            "What the provider grants this model. Deployments of one account and model share them.",
+        ),
+        Field::optional(
+            "context",
+            COUNT,
+            "The most tokens of input and output together. Kept for routing, which is not there yet: nothing uses it.",
+        ),
+        Field::optional(
+            "price",
+            Kind::Object(&PRICE),
+            "What it costs. Kept for spend limits, which are not there yet: nothing uses it.",
+        ),
+        Field::section(
+            "timeouts",
+            Kind::Object(&TIMEOUTS),
+            "For calls to this deployment.",
+        ),
+        Field::optional(
+            "output_default",
+            COUNT,
+            "The output tokens that are expected of a request that names no maximum. Without it: the provider's row.",
+        ),
+    ],
+};
+
+static PRICE: Object = Object {
+    name: "price",
+    doc: "Dollars for a million tokens.",
+    fields: &[
+        Field::required("input", Kind::Dollars, "A million input tokens."),
+        Field::optional(
+            "cached_input",
+            Kind::Dollars,
+            "A million input tokens read from the provider's cache. Without it: as `input`.",
+        ),
+        Field::required("output", Kind::Dollars, "A million output tokens."),
+    ],
+};
