@@ -92,7 +92,7 @@ impl Quantum {
     /// The request behind `mark` was served.
     pub(super) fn served(&mut self, mark: &Mark) {
         let used = mark.before_in_quantum.saturating_add(mark.counted);
-        self.trust.served(used);
+        self.trust.served(used, mark.at);
     }
 
     /// The request behind `mark` was refused for it.

@@ -91,7 +91,8 @@ impl Counter {
 
     /// The request behind `mark` was served.
     pub(crate) fn served(&mut self, mark: &Mark) {
-        self.trust.served(mark.before.saturating_add(mark.counted));
+        let used = mark.before.saturating_add(mark.counted);
+        self.trust.served(used, mark.at);
         if let Some(quantum) = &mut self.quantum {
             quantum.served(mark);
         }

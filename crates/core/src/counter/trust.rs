@@ -65,9 +65,9 @@ impl Trust {
         self.trying = self.trying.saturating_sub(1);
     }
 
-    /// A request was served that had made `used` the use.
-    pub(crate) fn served(&mut self, used: u64) {
-        if self.level != u64::MAX {
+    /// A request was served that was sent at `sent` and had made `used` the use.
+    pub(crate) fn served(&mut self, used: u64, sent: Timestamp) {
+        if self.level != u64::MAX && sent > self.set {
             self.level = self.level.max(used);
         }
     }
@@ -125,10 +125,10 @@ mod tests {
         assert!(trust.goes_ahead(518));
         assert_eq!(tried(&trust), None);
         trust.gives_up();
-        trust.served(518);
+        trust.served(518, after(2));
         assert_eq!(trust.level_below(1_000), Some(518));
         assert_eq!(tried(&trust), Some(after(2)));
-        trust.served(1_000);
+        trust.served(1_000, after(2));
         assert_eq!(trust.level_below(1_000), None);
     }
 
