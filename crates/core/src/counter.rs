@@ -62,7 +62,8 @@ struct Totals {
 /// What a reservation did to a counter, and how that stood then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
-    /// The charge as it was counted.
+    /// The charge by our rule, and as it was counted.
+    charge: u64,
     counted: u64,
     /// What was used before it.
     before: u64,
@@ -149,14 +150,19 @@ impl Counter {
         {
             return Earliest::At(now.mono);
         }
-        let charge = self.learned.scaled(charge);
+        let counted = self.learned.scaled(charge);
         let usable = self.ceiling.usable;
-        let whole = self.earliest_within(usable - self.learned.margin(usable), charge, now);
-        match self.trust.level_below(usable) {
-            Some(level) => self
-                .trust
-                .earliest(self.earliest_within(level, charge, now), whole),
+        let whole = self.earliest_within(usable - self.learned.margin(usable), counted, now);
+        let start = match self.trust.level_below(usable) {
+            Some(level) => {
+                let trusted = self.earliest_within(level, counted, now);
+                self.trust.earliest(trusted, whole)
+            }
             None => whole,
+        };
+        match &self.quantum {
+            Some(quantum) => start.later(quantum.earliest(charge, now)),
+            None => start,
         }
     }
 
@@ -167,38 +173,38 @@ impl Counter {
             ..self.ceiling
         };
         let start = self.count.earliest(ceiling, charge, now);
-        let start = start.later(Earliest::At(self.closed_until));
-        match &self.quantum {
-            Some(quantum) => start.later(quantum.earliest(charge, now)),
-            None => start,
-        }
+        start.later(Earliest::At(self.closed_until))
     }
 
     /// Counts `charge` for a reservation.
     pub(crate) fn reserve(&mut self, charge: u64, now: Now) -> Mark {
-        let counted = self.learned.scaled(charge);
+        if self.limit.authority == Authority::Granted {
+            return self.mark(now);
+        }
+        let counted = self.learned.scale_next(charge);
         let mut mark = Mark {
+            charge,
             counted,
             ..self.mark(now)
         };
         if charge > 0 {
             mark.tries = self.trust.goes_ahead(mark.before.saturating_add(counted));
             if let Some(quantum) = &mut self.quantum {
-                mark.tries_quantum = quantum.goes_ahead(counted, now);
+                mark.tries_quantum = quantum.goes_ahead(charge, now);
+                quantum.charge(charge, now);
             }
         }
-        if self.limit.authority == Authority::Local {
-            self.held = self.held.saturating_add(charge);
-            self.totals.sent = self.totals.sent.saturating_add(counted);
-            self.learned.charged(counted, self.ceiling.usable);
-            self.charge(counted, now);
-        }
+        self.held = self.held.saturating_add(charge);
+        self.totals.sent = self.totals.sent.saturating_add(counted);
+        self.learned.charged(counted, self.ceiling.usable);
+        self.charge(counted, now);
         mark
     }
 
     /// How it stands for a request that was charged before this count began.
     pub(crate) fn mark(&self, now: Now) -> Mark {
         Mark {
+            charge: 0,
             counted: 0,
             before: self.count.used(now),
             totals: self.totals,
@@ -209,29 +215,17 @@ impl Counter {
         }
     }
 
-    /// Counts what is charged in any other way, as it is.
-    pub(crate) fn charge(&mut self, counted: u64, now: Now) {
+    fn charge(&mut self, counted: u64, now: Now) {
         if self.limit.authority == Authority::Granted {
             return;
         }
         self.unknown &= counted == 0;
         self.count.charge(counted, now);
-        if let Some(quantum) = &mut self.quantum {
-            quantum.charge(counted, now);
-        }
     }
 
     /// Counts a charge by our rule, of which no reservation will tell the end.
     pub(crate) fn foresee(&mut self, charge: u64, now: Now) {
-        let counted = self.learned.scaled(charge);
-        let used = self.count.used(now).saturating_add(counted);
-        if charge > 0 {
-            self.trust.goes_ahead(used);
-            if let Some(quantum) = &mut self.quantum {
-                quantum.goes_ahead(counted, now);
-            }
-        }
-        self.charge(counted, now);
+        self.reserve(charge, now);
     }
 
     /// An answer to the request behind `mark` came, or none will. True where another may start for it.
@@ -254,16 +248,21 @@ impl Counter {
         if self.limit.authority == Authority::Granted {
             return;
         }
-        let becomes = match settled {
+        let amount = match settled {
             Settled::Stays => return,
-            // What others take is learned as a factor, and that is no question of the estimate.
-            Settled::Becomes(amount) => self.learned.scaled(amount),
+            Settled::Becomes(amount) => amount,
             Settled::Void => 0,
         };
+        if let Some(quantum) = &mut self.quantum {
+            quantum.give_back(charge.saturating_sub(amount), mark.at, now);
+            quantum.charge(amount.saturating_sub(charge), now);
+        }
+        // What others take is learned as a factor, and that is no question of the estimate.
+        let becomes = self.learned.scaled(amount);
         let returned = mark.counted.saturating_sub(becomes);
         let overrun = becomes.saturating_sub(mark.counted);
         if returned > 0 {
-            self.give_back(returned, mark.at, now);
+            self.count.give_back(returned, mark.at, now);
             self.totals.returned = self.totals.returned.saturating_add(returned);
         }
         if overrun > 0 {
@@ -275,13 +274,6 @@ impl Counter {
         if settled == Settled::Void && self.limit.start == Start::Empty && only_one {
             self.unknown = true;
             self.totals = Totals::default();
-        }
-    }
-
-    fn give_back(&mut self, amount: u64, charged_at: Timestamp, now: Now) {
-        self.count.give_back(amount, charged_at, now);
-        if let Some(quantum) = &mut self.quantum {
-            quantum.give_back(amount, charged_at, now);
         }
     }
 

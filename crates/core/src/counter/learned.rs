@@ -25,6 +25,8 @@ const LEAP: u64 = 8;
 pub(crate) struct Learned {
     factor: u64,
     margin: u64,
+    /// What was not charged yet, in parts of a unit.
+    carried: u64,
     /// The share of what may be used that is left free at least, as a divisor.
     margin_min: Option<u64>,
     /// Since the factor was set: what was charged, and by how much the count was corrected up and down.
@@ -47,6 +49,7 @@ impl Learned {
         Self {
             factor: WHOLE,
             margin: 0,
+            carried: 0,
             margin_min,
             charged: 0,
             up: 0,
@@ -61,6 +64,16 @@ impl Learned {
         }
         let scaled = (u128::from(charge) * u128::from(self.factor)).div_ceil(u128::from(WHOLE));
         u64::try_from(scaled).unwrap_or(u64::MAX)
+    }
+
+    /// The same for a charge that is made. What is less than a unit is charged with the next one.
+    pub(crate) fn scale_next(&mut self, charge: u64) -> u64 {
+        if self.factor == WHOLE || charge == 0 {
+            return charge;
+        }
+        let scaled = u128::from(charge) * u128::from(self.factor) + u128::from(self.carried);
+        self.carried = u64::try_from(scaled % u128::from(WHOLE)).unwrap_or(0);
+        u64::try_from(scaled / u128::from(WHOLE)).unwrap_or(u64::MAX)
     }
 
     /// What is left free of `usable`.
@@ -155,6 +168,16 @@ mod tests {
             learned.told_less(counted.saturating_sub(there), 1_000);
         }
         assert!((109..=111).contains(&learned.scaled(100)), "{learned:?}");
+    }
+
+    #[test]
+    fn parts_of_a_unit_are_charged_in_time() {
+        let mut learned = nothing();
+        assert!(learned.told_full(800, 1_000));
+        let charged: u64 = (0..1_000).map(|_| learned.scale_next(1)).sum();
+        // An eighth more than a quarter more.
+        assert_eq!(charged, 1_269);
+        assert_eq!(learned.scaled(1), 2);
     }
 
     #[test]

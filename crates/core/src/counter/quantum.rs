@@ -78,9 +78,9 @@ impl Quantum {
         self.count.set_spread(spread);
     }
 
-    /// A request for `counted` goes ahead. True where it tries more than is known to be there.
-    pub(super) fn goes_ahead(&mut self, counted: u64, now: Now) -> bool {
-        let used = self.count.used(now).saturating_add(counted);
+    /// A request for `charge` goes ahead. True where it tries more than is known to be there.
+    pub(super) fn goes_ahead(&mut self, charge: u64, now: Now) -> bool {
+        let used = self.count.used(now).saturating_add(charge);
         self.trust.goes_ahead(used)
     }
 
@@ -91,7 +91,7 @@ impl Quantum {
 
     /// The request behind `mark` was served.
     pub(super) fn served(&mut self, mark: &Mark) {
-        let used = mark.before_in_quantum.saturating_add(mark.counted);
+        let used = mark.before_in_quantum.saturating_add(mark.charge);
         self.trust.served(used, mark.at);
     }
 
@@ -104,7 +104,7 @@ impl Quantum {
 
     /// How full the request behind `mark` made it, in hundredths of a percent.
     pub(super) fn fullness(&self, mark: &Mark) -> u64 {
-        let used = mark.before_in_quantum.saturating_add(mark.counted);
+        let used = mark.before_in_quantum.saturating_add(mark.charge);
         super::refused::share(used, self.ceiling.usable)
     }
 }

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::window::Edge;
-use crate::{Limit, Now, Reception, Settlement, Signal, Start, Window};
+use crate::{Now, Reception, Settlement, Signal, Start, Window};
 
 use super::quantum::Quantum;
 use super::{Counter, Mark, ROUNDING, ceiling};
