@@ -437,6 +437,26 @@ impl Counter {
         self.trust.served(mark.before.saturating_add(mark.counted));
     }
 
+    /// The request behind `mark` left only now. True where that is too late for its charge to count from where it does.
+    pub(crate) fn sent(&mut self, mark: &mut Mark, now: Now) -> bool {
+        let late = now.mono.saturating_since(mark.at);
+        let in_time = duration_nanos(late) <= self.arrivals.spread();
+        let is_held = self.limit.window.per().is_none();
+        let is_granted = self.limit.authority == Authority::Granted;
+        if in_time || mark.counted == 0 || is_held || is_granted {
+            return false;
+        }
+        self.give_back(mark.counted, mark.at, now);
+        self.charge(mark.counted, now);
+        mark.at = now.mono;
+        true
+    }
+
+    /// How unevenly requests arrive.
+    pub(crate) fn arrival_spread(&self) -> Duration {
+        Duration::from_nanos(self.arrivals.spread())
+    }
+
     /// A request took `delay` from its admission until it arrived.
     pub(crate) fn took(&mut self, delay: Duration, now: Now) {
         self.arrivals.took(delay, now.mono);
