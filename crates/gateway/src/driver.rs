@@ -5,6 +5,7 @@
 //! is a ticket and a channel; it holds no slot, no connection and no worker.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +18,9 @@ use tokio::sync::{Notify, oneshot};
 use crate::clock::Clock;
 use crate::metrics::Metrics;
 use crate::snapshot::Snapshot;
+
+/// No window is believed to see requests arrive more evenly than that.
+const AT_ONCE: Duration = Duration::from_millis(1);
 
 /// The core behind its lock, and those who wait for its word.
 #[derive(Debug)]
@@ -51,7 +55,7 @@ struct Waiting {
 
 /// What the core says of a request at once. Reservations are made of it without the lock: dropping one takes the lock.
 enum Answer {
-    Admitted(ReservationId),
+    Admitted(ReservationId, Timestamp),
     Refused(Refused),
     Waits(TicketId, oneshot::Receiver<Verdict>),
 }
@@ -149,7 +153,7 @@ impl Driver {
                 None => Decision::Refused(Refusal::NoSuchTarget),
             };
             match decision {
-                Decision::Admitted(id) => Answer::Admitted(id),
+                Decision::Admitted(id) => Answer::Admitted(id, now.mono),
                 Decision::Refused(refusal) => Answer::Refused(refused(core, refusal, now)),
                 Decision::Waiting { ticket, .. } => {
                     let (tell, told) = oneshot::channel();
@@ -160,7 +164,7 @@ impl Driver {
             }
         });
         match answer {
-            Answer::Admitted(id) => Ok(self.reservation(id, place)),
+            Answer::Admitted(id, at) => Ok(self.reservation(id, place, at)),
             Answer::Refused(refused) => Err(refused),
             Answer::Waits(ticket, told) => {
                 let mut waiter = Waiter {
@@ -231,7 +235,7 @@ impl Driver {
         }
         for (waiting, decided) in told {
             let Waiting { place, tell } = waiting;
-            let verdict = decided.map(|id| self.reservation(id, place));
+            let verdict = decided.map(|id| self.reservation(id, place, begun.mono));
             // Who left between the decision and this word drops the reservation, which gives it back.
             drop(tell.send(verdict));
         }
@@ -280,11 +284,17 @@ impl Driver {
         told
     }
 
-    fn reservation(self: &Arc<Self>, id: ReservationId, place: Place) -> Reservation {
+    fn reservation(
+        self: &Arc<Self>,
+        id: ReservationId,
+        place: Place,
+        at: Timestamp,
+    ) -> Reservation {
         Reservation {
             driver: Arc::clone(self),
             id,
             place,
+            counts_from: Arc::new(AtomicU64::new(at.as_nanos())),
             on_drop: Some(Outcome::Void),
         }
     }
@@ -331,6 +341,8 @@ pub(crate) struct Reservation {
     driver: Arc<Driver>,
     id: ReservationId,
     place: Place,
+    /// Its charges count from then on, in nanoseconds: its admission, or when its request left, where that was late.
+    counts_from: Arc<AtomicU64>,
     /// `None` once it has ended.
     on_drop: Option<Outcome>,
 }
@@ -348,10 +360,35 @@ impl Reservation {
         self.place = place;
     }
 
-    /// Tells that the provider has answered, how, and what it said of its limits.
-    pub(crate) fn observe(&self, reception: Reception, signals: &[Signal]) {
+    /// Who is to tell when the last of its request has left.
+    pub(crate) fn departure(&self) -> Departure {
+        Departure {
+            driver: Arc::clone(&self.driver),
+            id: self.id,
+            counts_from: Arc::clone(&self.counts_from),
+        }
+    }
+
+    /// How long its request was on its way, there and back, where the head of the answer came `now` and the provider says that it
+    /// worked for `work`. `None` where it says that it worked for longer than it can have.
+    pub(crate) fn delay(&self, work: Duration, now: Timestamp) -> Option<Duration> {
+        let counts_from = Timestamp::from_nanos(self.counts_from.load(Ordering::Relaxed));
+        now.saturating_since(counts_from).checked_sub(work)
+    }
+
+    /// Tells that the provider has answered, how, and what it said of its limits; where it is known, how long the request took to
+    /// arrive.
+    pub(crate) fn observe(
+        &self,
+        reception: Reception,
+        signals: &[Signal],
+        delay: Option<Duration>,
+    ) {
         self.driver.with_core(|core, line, now| {
             if let Some(target) = line.target(core, &self.place) {
+                if let Some(delay) = delay {
+                    core.arrived(target, delay, now);
+                }
                 core.observe(target, self.id, reception, signals, now);
             }
         });
@@ -363,6 +400,31 @@ impl Reservation {
             self.driver
                 .with_core(|core, _, now| core.settle(self.id, outcome, now));
         }
+    }
+}
+
+/// Tells the core when the last of a request has left.
+#[derive(Debug)]
+pub(crate) struct Departure {
+    driver: Arc<Driver>,
+    id: ReservationId,
+    counts_from: Arc<AtomicU64>,
+}
+
+impl Departure {
+    /// It has left now. What left at once is not worth the lock.
+    pub(crate) fn left(self) {
+        let counts_from = Timestamp::from_nanos(self.counts_from.load(Ordering::Relaxed));
+        let late = self.driver.clock.mono().saturating_since(counts_from);
+        if late <= AT_ONCE {
+            return;
+        }
+        self.driver.with_core(|core, _, now| {
+            if core.sent(self.id, now) {
+                self.counts_from
+                    .store(now.mono.as_nanos(), Ordering::Relaxed);
+            }
+        });
     }
 }
 
