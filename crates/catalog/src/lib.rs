@@ -32,6 +32,7 @@ mod signal;
 mod told;
 mod weight;
 mod window;
+mod work;
 mod written;
 
 pub use calendar::{TimeOfDay, Zone};
@@ -49,4 +50,5 @@ pub use settle::{CutStream, UsageTokens};
 pub use signal::{BodyHint, ResetFormat, ResetMeans, SignalRow};
 pub use weight::Weight;
 pub use window::WindowRow;
+pub use work::WorkMs;
 pub use written::RowError;

@@ -86,6 +86,14 @@ impl Provider {
                 problems.push(RowProblem::new(format!("signals[{index}]"), NO_HEADER));
             }
         }
+        if let Some(work) = &self.work_ms {
+            if work.headers.is_empty() {
+                problems.push(RowProblem::new("work_ms", "names no header"));
+            }
+            if !work.headers.iter().all(|name| is_header(name)) {
+                problems.push(RowProblem::new("work_ms", NO_HEADER));
+            }
+        }
         if !self.paths.chat.starts_with('/') {
             problems.push(RowProblem::new("paths.chat", "does not begin with a slash"));
         }
@@ -125,6 +133,7 @@ impl Provider {
             .chain(rules().map(|rule| &rule.evidence))
             .chain(models.map(|terms| &terms.evidence))
             .chain(self.signals.iter().map(|signal| &signal.evidence))
+            .chain(self.work_ms.iter().map(|work| &work.evidence))
             .chain(self.errors.iter().map(|error| &error.evidence))
     }
 }
@@ -210,11 +219,13 @@ mod tests {
             .replace("\"gpt-*\", ", "\"g*t\", ")
             .replace("short = \"rpd\"", "short = \"rpm\"")
             .replace("default = \"documented\"", "default = \"best\"")
+            .replace("\"openai-processing-ms\"", "\"openai processing\"")
             .replace("[\"requests per day\"", "[\"Requests per day\"");
         let row: Provider = toml::from_str(&row).expect("the form is right");
         let problems = row.problems();
         for said in [
             "auth.header: a header is a name in lower case, without spaces",
+            "work_ms: a header is a name in lower case, without spaces",
             "paths.chat: does not begin with a slash",
             "base_url: ends in a slash",
             "model_patterns[2]: has a * that is not at its end",

@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use sluicegate_core::Meter;
 
-use crate::{BodyHint, Charge, ErrorMatch, LimitRow, SignalRow};
+use crate::{BodyHint, Charge, ErrorMatch, LimitRow, SignalRow, WorkMs};
 
 /// The rows' texts, sorted by id.
 const ROWS: &[&str] = &[
@@ -93,6 +93,8 @@ pub struct Provider {
     pub charge: Charge,
     /// Headers that tell the state of its limits.
     pub signals: Vec<SignalRow>,
+    /// Where answers tell how long it worked at them; `None` where nothing does.
+    pub work_ms: Option<WorkMs>,
     /// Where the body of a refusal says how long to wait, the best place first.
     #[serde(default)]
     pub retry_in_body: Vec<BodyHint>,

@@ -53,6 +53,14 @@ fn section(row: &Provider, page: &mut String) {
     limits(&row.limits, page);
     charges(row, page);
     signals(&row.signals, page);
+    if let Some(work) = &row.work_ms {
+        let _ = write!(
+            page,
+            "\nAnswers tell how long it worked, in milliseconds: {} ({}).\n",
+            names(work.headers.iter().map(String::as_str)),
+            known(&work.evidence),
+        );
+    }
 }
 
 fn limits(rows: &[LimitRow], page: &mut String) {
@@ -239,16 +247,21 @@ fn signals(rows: &[SignalRow], page: &mut String) {
     }
     page.push_str("| signal of | headers | reset | known |\n|---|---|---|---|\n");
     for row in rows {
-        let names: Vec<String> = row.header_names().map(|name| format!("`{name}`")).collect();
         let reset = row.reset_format.map_or("", |format| format.name());
         let _ = writeln!(
             page,
             "| {} | {} | {reset} | {} |",
             row.meter,
-            names.join(", "),
+            names(row.header_names()),
             known(&row.evidence),
         );
     }
+}
+
+/// Names of headers as a list.
+fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }
 
 fn known(evidence: &Evidence) -> String {
@@ -304,6 +317,9 @@ mod tests {
     #[test]
     fn a_row_reads_as_a_line() {
         let page = reference();
+        assert!(page.contains(
+            "\nAnswers tell how long it worked, in milliseconds: `openai-processing-ms` (documented: "
+        ));
         assert!(page.contains(
             "| `*claude-opus-4-8*`, `*claude-sonnet-4-8*`, `*claude-haiku-4-8*` |  | output × 15 | documented: "
         ));

@@ -10,7 +10,7 @@ use toml::{Table, Value};
 use crate::merge::merge_row;
 use crate::problems::RowProblem;
 use crate::provider::{Provider, providers, text_of};
-use crate::{ChargeRule, ErrorMatch, LimitRow, SignalRow};
+use crate::{ChargeRule, ErrorMatch, LimitRow, SignalRow, WorkMs};
 
 /// Why a written row cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -132,6 +132,9 @@ fn give_evidence(row: &mut Table) {
             attest(fact);
         }
     }
+    if let Some(work) = row.get_mut("work_ms") {
+        attest(work);
+    }
     let Some(Value::Table(charge)) = row.get_mut("charge") else {
         return;
     };
@@ -188,6 +191,9 @@ fn form_problems(row: &Table) -> Vec<RowProblem> {
     let rules = row.get("charge").and_then(|charge| charge.get("rules"));
     for (name, rule) in rules.and_then(Value::as_table).into_iter().flatten() {
         part::<ChargeRule>(rule, || format!("charge.rules.{name}"), &mut problems);
+    }
+    if let Some(work) = row.get("work_ms") {
+        part::<WorkMs>(work, || "work_ms".to_owned(), &mut problems);
     }
     for (index, signal) in list(row, "signals").enumerate() {
         part::<SignalRow>(signal, || format!("signals[{index}]"), &mut problems);
@@ -305,6 +311,26 @@ mod tests {
         assert!(row.serves("anything"));
         assert_eq!(row.models, ["a", "b"]);
         assert!(row.limits.is_empty() && row.signals.is_empty());
+    }
+
+    #[test]
+    fn who_names_other_headers_of_the_work_is_their_source() {
+        let row = |work: &str| {
+            let text = format!("like = \"openai\"\nid = \"x\"\nwork_ms = {work}");
+            Provider::from_toml(&text)
+        };
+        let work = row("{ headers = [\"x-took\"] }").expect("a row").work_ms;
+        let work = work.expect("it names a header");
+        assert_eq!(work.headers, ["x-took"]);
+        assert_eq!(work.evidence.confidence.name(), "operator");
+        assert_eq!(row("false").expect("a row").work_ms, None);
+        let wrong = row("{ headers = [\"X-Took\"] }").expect_err("upper case");
+        assert!(
+            wrong.to_string().starts_with("work_ms: a header"),
+            "{wrong}"
+        );
+        let empty = row("{ headers = [] }").expect_err("no header");
+        assert_eq!(empty.to_string(), "work_ms: names no header");
     }
 
     #[test]

@@ -409,6 +409,9 @@ fn a_row_of_the_file_works_like_one_of_the_catalog() {
     assert_eq!(lab.provider.name, "lab");
     assert_eq!(lab.provider.auth.value("k"), "k");
     assert!(lab.provider.signals.is_empty());
+    let work = lab.provider.work_ms.as_ref().expect("headers are named");
+    assert_eq!(work.headers, ["x-lab-took", "x-took"]);
+    assert_eq!(work.evidence.confidence.name(), "operator");
     let groq = sluicegate_catalog::provider("groq").expect("a row");
     assert_eq!(lab.provider.errors, groq.errors);
     assert_eq!(lab.charge.cached_weight.to_string(), "0.25");
@@ -427,5 +430,6 @@ fn a_row_of_the_file_works_like_one_of_the_catalog() {
     assert_eq!(own.charge.charge(&size, "base").of(Meter::Tokens), 104);
 
     assert_eq!(main.provider.name, "OpenAI");
+    assert_eq!(main.provider.work_ms, None);
     assert_eq!(main.base_url, "https://api.openai.com");
 }

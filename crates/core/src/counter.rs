@@ -11,6 +11,7 @@ mod trust;
 use core::time::Duration;
 
 use crate::ledger::Settled;
+use crate::time::duration_nanos;
 use crate::window::{Ceiling, Count, Earliest};
 use crate::{Authority, Headroom, Limit, Mode, Now, Start, Timestamp, Window};
 
@@ -275,6 +276,30 @@ impl Counter {
             self.unknown = true;
             self.totals = Totals::default();
         }
+    }
+
+    /// The request behind `mark` left only now. True where that is too late for its charge to count from where it does.
+    pub(crate) fn sent(&mut self, mark: &mut Mark, now: Now) -> bool {
+        let late = now.mono.saturating_since(mark.at);
+        let in_time = duration_nanos(late) <= self.arrivals.spread();
+        let is_held = self.limit.window.per().is_none();
+        let is_granted = self.limit.authority == Authority::Granted;
+        if in_time || mark.counted == 0 || is_held || is_granted {
+            return false;
+        }
+        self.count.give_back(mark.counted, mark.at, now);
+        self.count.charge(mark.counted, now);
+        if let Some(quantum) = &mut self.quantum {
+            quantum.give_back(mark.charge, mark.at, now);
+            quantum.charge(mark.charge, now);
+        }
+        mark.at = now.mono;
+        true
+    }
+
+    /// How unevenly requests arrive.
+    pub(crate) fn arrival_spread(&self) -> Duration {
+        Duration::from_nanos(self.arrivals.spread())
     }
 
     /// A request took `delay` from its admission until it arrived.

@@ -88,6 +88,8 @@ pub struct LimitState {
     /// counted less. What was on its way to it explains either. More is somebody else on the account or a charge that we
     /// underestimate; `None` where it told nothing since we knew anything ourselves.
     pub drift: Option<i64>,
+    /// How unevenly requests arrive: assumed, or learned from what [`Core::arrived`] was told.
+    pub arrival_spread: Duration,
 }
 
 impl Core {
@@ -202,6 +204,20 @@ impl Core {
         told
     }
 
+    /// The last byte of a reserved attempt's request has left only now. Where that is later after its admission than requests
+    /// arrive unevenly, its charges count from now on instead, since the provider will count them no earlier. Whoever sends
+    /// within a millisecond need not tell. False where nothing changes: it left soon enough, is answered already, or has ended.
+    pub fn sent(&mut self, reservation: ReservationId, now: Now) -> bool {
+        let Some(moved) = self.ledger.sent(reservation, now) else {
+            return false;
+        };
+        self.forget_forecast_of(moved);
+        if !self.line.is_empty() {
+            self.advance(now);
+        }
+        true
+    }
+
     /// A request to `target` arrived at the provider `delay` after it was admitted, or so it seems. What differs between such
     /// delays is the spread of arrival by which windows count longer.
     pub fn arrived(&mut self, target: TargetId, delay: Duration, now: Now) {
@@ -301,6 +317,7 @@ impl Core {
                 used: counter.used(now),
                 reserved: counter.held,
                 drift: counter.drift,
+                arrival_spread: counter.arrival_spread(),
             })
     }
 

@@ -284,6 +284,24 @@ impl Ledger {
         told
     }
 
+    /// The request of a reservation left only now: its charges that count from too early on are moved. One of the limits on which
+    /// that changed something.
+    pub(crate) fn sent(&mut self, reservation: ReservationId, now: Now) -> Option<LimitId> {
+        let Self {
+            counters,
+            reservations,
+            ..
+        } = self;
+        let mut moved = None;
+        for charge in &mut reservations.at_mut(reservation.0)?.charges {
+            let counter = &mut counters[charge.limit.index()];
+            if charge.pending && counter.sent(&mut charge.mark, now) {
+                moved = Some(charge.limit);
+            }
+        }
+        moved
+    }
+
     /// A request to a target with `limits` took `delay` to arrive.
     pub(crate) fn took(&mut self, limits: &[LimitId], delay: Duration, now: Now) {
         for id in limits {

@@ -20,6 +20,7 @@ mod retry_hint;
 mod signal;
 pub mod sse;
 mod text;
+mod work_time;
 
 pub use charge_told::{charge_refused, charge_told, taken_between};
 pub use estimate::{charge, text_tokens, tokens};
@@ -27,3 +28,4 @@ pub use refusal::{RefusalFacts, refusal_facts, told_by_refusal};
 pub use retry_hint::retry_hint;
 pub use signal::signals;
 pub use text::TextTally;
+pub use work_time::work_time;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::{Request, Response, response};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::capture_connection;
 use serde::de::IgnoredAny;
@@ -16,7 +16,7 @@ use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Amounts, Outcome, Reception, Signal};
 use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
 use sluicegate_dialect::{
-    charge_refused, charge_told, refusal_facts, retry_hint, signals, told_by_refusal,
+    charge_refused, charge_told, refusal_facts, retry_hint, signals, told_by_refusal, work_time,
 };
 
 use crate::answer_kind::{
@@ -28,6 +28,7 @@ use crate::driver::Reservation;
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
+use crate::outgoing::Outgoing;
 use crate::settlement::{self, Settlement};
 use crate::snapshot::Route;
 
@@ -73,7 +74,7 @@ impl Call<'_> {
     /// When the upstream fails before anything of its answer must reach the client.
     pub(crate) async fn send(
         &self,
-        request: Request<Full<Bytes>>,
+        request: Request<Outgoing>,
         reservation: Reservation,
     ) -> Result<Answer, Failure> {
         tokio::select! {
@@ -85,7 +86,7 @@ impl Call<'_> {
 
     async fn sent(
         &self,
-        request: Request<Full<Bytes>>,
+        request: Request<Outgoing>,
         mut reservation: Reservation,
     ) -> Result<Answer, UpstreamFailure> {
         let begun = self.gateway.clock().mono();
@@ -95,14 +96,17 @@ impl Call<'_> {
         let now = self.gateway.clock().now();
         let took = now.mono.saturating_since(begun);
         self.exchange.head_took(took);
-        let mut told = signals(&self.route.account.provider, response.headers(), now.wall);
+        let provider = &*self.route.account.provider;
+        let work = work_time(provider, response.headers());
+        let delay = work.and_then(|work| reservation.delay(work, now.mono));
+        let mut told = signals(provider, response.headers(), now.wall);
         let taken = sent.answered(&told, now.mono);
         self.compare(Source::Remainders, Some(taken), self.demand);
         if !response.status().is_success() {
-            return self.refused(response, reservation, told).await;
+            return self.refused(response, reservation, told, delay).await;
         }
         self.learn(&mut told, &mut reservation);
-        reservation.observe(Reception::Accepted, &told);
+        reservation.observe(Reception::Accepted, &told, delay);
         if is_encoded(response.headers()) {
             // It was asked for in the clear; whoever compresses it anyway is passed on unread.
             return Ok(self.unread(response, &[], reservation));
@@ -122,7 +126,7 @@ impl Call<'_> {
     /// Until there is a connection nothing is sent: whatever ends the wait for it gives everything back.
     async fn head(
         &self,
-        mut request: Request<Full<Bytes>>,
+        mut request: Request<Outgoing>,
         reservation: &mut Reservation,
     ) -> Result<Response<Incoming>, UpstreamFailure> {
         let timeouts = &self.route.deployment.timeouts;
@@ -175,6 +179,7 @@ impl Call<'_> {
         response: Response<Incoming>,
         mut reservation: Reservation,
         mut told: Vec<Signal>,
+        delay: Option<Duration>,
     ) -> Result<Answer, UpstreamFailure> {
         let (head, body) = response.into_parts();
         let body = redacted(self.error_body(body).await, self.route.account);
@@ -190,7 +195,7 @@ impl Call<'_> {
             self.learn(&mut told, &mut reservation);
         }
         told.extend(told_by_refusal(&error, &body, hint));
-        reservation.observe(Reception::Refused, &told);
+        reservation.observe(Reception::Refused, &told, delay);
         reservation.settle(Outcome::Failed);
         if is_callers_fault(head.status, &error) {
             self.exchange.attempted(error.class.name());

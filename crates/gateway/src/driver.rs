@@ -4,19 +4,23 @@
 //! out after the lock is given back. One task sleeps until the instant that the core named. Between the two a waiting request
 //! is a ticket and a channel; it holds no slot, no connection and no worker.
 
+mod reservation;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Core, Decision, EVENTS_MAX, Event, Grant, LimitState, Now, Outcome, Reception,
-    Refusal, ReservationId, Signal, Submission, TargetId, TicketId, Timestamp,
+    Amounts, Core, Decision, EVENTS_MAX, Event, Grant, LimitState, Now, Outcome, Refusal,
+    ReservationId, Submission, TargetId, TicketId, Timestamp,
 };
 use tokio::sync::{Notify, oneshot};
 
 use crate::clock::Clock;
 use crate::metrics::Metrics;
 use crate::snapshot::Snapshot;
+
+pub(crate) use reservation::{Departure, Reservation};
 
 /// The core behind its lock, and those who wait for its word.
 #[derive(Debug)]
@@ -51,7 +55,7 @@ struct Waiting {
 
 /// What the core says of a request at once. Reservations are made of it without the lock: dropping one takes the lock.
 enum Answer {
-    Admitted(ReservationId),
+    Admitted(ReservationId, Timestamp),
     Refused(Refused),
     Waits(TicketId, oneshot::Receiver<Verdict>),
 }
@@ -149,7 +153,7 @@ impl Driver {
                 None => Decision::Refused(Refusal::NoSuchTarget),
             };
             match decision {
-                Decision::Admitted(id) => Answer::Admitted(id),
+                Decision::Admitted(id) => Answer::Admitted(id, now.mono),
                 Decision::Refused(refusal) => Answer::Refused(refused(core, refusal, now)),
                 Decision::Waiting { ticket, .. } => {
                     let (tell, told) = oneshot::channel();
@@ -160,7 +164,7 @@ impl Driver {
             }
         });
         match answer {
-            Answer::Admitted(id) => Ok(self.reservation(id, place)),
+            Answer::Admitted(id, at) => Ok(self.reservation(id, place, at)),
             Answer::Refused(refused) => Err(refused),
             Answer::Waits(ticket, told) => {
                 let mut waiter = Waiter {
@@ -231,7 +235,7 @@ impl Driver {
         }
         for (waiting, decided) in told {
             let Waiting { place, tell } = waiting;
-            let verdict = decided.map(|id| self.reservation(id, place));
+            let verdict = decided.map(|id| self.reservation(id, place, begun.mono));
             // Who left between the decision and this word drops the reservation, which gives it back.
             drop(tell.send(verdict));
         }
@@ -280,13 +284,13 @@ impl Driver {
         told
     }
 
-    fn reservation(self: &Arc<Self>, id: ReservationId, place: Place) -> Reservation {
-        Reservation {
-            driver: Arc::clone(self),
-            id,
-            place,
-            on_drop: Some(Outcome::Void),
-        }
+    fn reservation(
+        self: &Arc<Self>,
+        id: ReservationId,
+        place: Place,
+        at: Timestamp,
+    ) -> Reservation {
+        Reservation::new(Arc::clone(self), id, place, at)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -321,56 +325,6 @@ impl Drop for Waiter {
                 core.cancel(self.ticket, now);
             }
         });
-    }
-}
-
-/// What an attempt holds. It ends exactly once: settled by whoever knows how the attempt ended, or else when it is dropped, as
-/// never sent or as sent and not measured.
-#[derive(Debug)]
-pub(crate) struct Reservation {
-    driver: Arc<Driver>,
-    id: ReservationId,
-    place: Place,
-    /// `None` once it has ended.
-    on_drop: Option<Outcome>,
-}
-
-impl Reservation {
-    /// From now on the provider may have counted it.
-    pub(crate) fn sent(&mut self) {
-        if self.on_drop.is_some() {
-            self.on_drop = Some(Outcome::Unmeasured);
-        }
-    }
-
-    /// What is observed with it from now on is of `place`.
-    pub(crate) fn moved_to(&mut self, place: Place) {
-        self.place = place;
-    }
-
-    /// Tells that the provider has answered, how, and what it said of its limits.
-    pub(crate) fn observe(&self, reception: Reception, signals: &[Signal]) {
-        self.driver.with_core(|core, line, now| {
-            if let Some(target) = line.target(core, &self.place) {
-                core.observe(target, self.id, reception, signals, now);
-            }
-        });
-    }
-
-    /// Ends it. A second call changes nothing.
-    pub(crate) fn settle(&mut self, outcome: Outcome) {
-        if self.on_drop.take().is_some() {
-            self.driver
-                .with_core(|core, _, now| core.settle(self.id, outcome, now));
-        }
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        if let Some(outcome) = self.on_drop {
-            self.settle(outcome);
-        }
     }
 }
 

@@ -20,6 +20,7 @@ mod keys;
 mod learned_limits;
 mod learning;
 mod metrics;
+mod outgoing;
 mod patience;
 mod server;
 mod settlement;

@@ -56,6 +56,7 @@ pub(crate) struct Metrics {
     answer_tokens_expected: Family<Deployment, Gauge>,
     ledger_drift: Family<AccountMeter, Gauge<f64, AtomicU64>>,
     limit_drift: Family<LimitName, Gauge>,
+    arrival_spread: Family<LimitName, Gauge<f64, AtomicU64>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -157,6 +158,7 @@ impl Metrics {
             answer_tokens_expected: Family::default(),
             ledger_drift: Family::default(),
             limit_drift: Family::default(),
+            arrival_spread: Family::default(),
         };
         metrics.register();
         Arc::new(metrics)
@@ -258,6 +260,12 @@ impl Metrics {
             self.limit_drift.clone(),
         );
         registry.register(
+            "sluicegate_arrival_spread_seconds",
+            "How unevenly requests reach the provider, by which a limit's windows count longer: learned where its answers tell \
+             how long it worked, assumed elsewhere",
+            self.arrival_spread.clone(),
+        );
+        registry.register(
             "sluicegate_config_reloads",
             "Reloads of the configuration",
             self.reloads.clone(),
@@ -289,6 +297,7 @@ impl Metrics {
         self.limit_usable.clear();
         self.limit_used.clear();
         self.limit_reserved.clear();
+        self.arrival_spread.clear();
         for (limit, state) in view.snapshot.limits.limits().iter().zip(&view.limits) {
             let name = LimitName::of(limit);
             self.limit_usable
@@ -298,6 +307,9 @@ impl Metrics {
             self.limit_reserved
                 .get_or_create(&name)
                 .set(gauge(state.reserved));
+            self.arrival_spread
+                .get_or_create(&name)
+                .set(state.arrival_spread.as_secs_f64());
         }
         let waiting: usize = view.waiting.iter().sum();
         self.queue_depth

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, Response, Uri};
-use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -26,6 +24,7 @@ use tower_service::Service;
 
 use crate::charge_drift::ChargeDrift;
 use crate::keys::{Chosen, Keys};
+use crate::outgoing::Outgoing;
 
 /// An idle connection is given up after that long; load balancers commonly drop theirs after 60 s.
 const IDLE_MAX: Duration = Duration::from_secs(50);
@@ -39,7 +38,7 @@ type Connector = HttpsConnector<ThroughProxy>;
 /// How an account is reached.
 #[derive(Debug)]
 pub(crate) struct Upstream {
-    client: Client<Connector, Full<Bytes>>,
+    client: Client<Connector, Outgoing>,
     /// The address of chat completions.
     pub(crate) chat: Uri,
     auth: Option<HeaderName>,
@@ -118,13 +117,13 @@ impl Upstream {
     /// Sends a request and waits for the head of its answer.
     pub(crate) async fn send(
         &self,
-        request: Request<Full<Bytes>>,
+        request: Request<Outgoing>,
     ) -> Result<Response<Incoming>, Error> {
         self.client.request(request).await
     }
 }
 
-fn client(account: &Account) -> Result<Client<Connector, Full<Bytes>>, UpstreamError> {
+fn client(account: &Account) -> Result<Client<Connector, Outgoing>, UpstreamError> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);

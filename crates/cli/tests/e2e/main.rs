@@ -11,6 +11,7 @@
 
 mod agents;
 mod answer_lengths;
+mod arrival;
 mod chaos;
 mod charge_drift;
 mod commands;

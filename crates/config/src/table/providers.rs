@@ -51,6 +51,15 @@ pub(crate) static PROVIDER: Object = Object {
             NAMES,
             "Headers that carry its name for a request, best one first.",
         ),
+        Field::optional(
+            "work_ms",
+            Kind::OneOf(&[
+                Kind::Word(&[Word::now("none", "no header tells it")]),
+                NAMES,
+            ]),
+            "Headers that tell how long it worked until the head of its answer, in milliseconds; the first that is there counts. \
+             From them is learned how unevenly requests arrive.",
+        ),
         Field::optional("models", MODELS, "Well-known names of its models."),
         Field::optional(
             "model_patterns",

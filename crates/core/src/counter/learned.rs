@@ -105,6 +105,14 @@ impl Learned {
         }
     }
 
+    /// What is no estimate is never less than we count.
+    fn factor_min(&self) -> u64 {
+        match self.margin_min {
+            Some(_) => FACTOR_MIN,
+            None => WHOLE,
+        }
+    }
+
     /// The provider calls `used` of `usable` full. True where that is an estimate's error; it is all learned at once, and a
     /// little more, since no two requests are estimated alike.
     pub(crate) fn told_full(&mut self, used: u64, usable: u64) -> bool {
@@ -112,7 +120,7 @@ impl Learned {
         if near {
             let shown = u128::from(self.factor) * u128::from(usable) / u128::from(used.max(1));
             let factor = u64::try_from(shown + shown / 64).unwrap_or(FACTOR_MAX);
-            self.factor = factor.clamp(FACTOR_MIN, FACTOR_MAX);
+            self.factor = factor.clamp(self.factor_min(), FACTOR_MAX);
         }
         near
     }
@@ -130,7 +138,7 @@ impl Learned {
             _ => u64::try_from(factor).unwrap_or(FACTOR_MAX),
         };
         *self = Self {
-            factor: factor.clamp(FACTOR_MIN, FACTOR_MAX),
+            factor: factor.clamp(self.factor_min(), FACTOR_MAX),
             margin: self.margin - self.margin / 16,
             charged: 0,
             up: 0,

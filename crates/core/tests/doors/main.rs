@@ -4,6 +4,7 @@
 
 mod each;
 mod edges;
+mod late;
 
 use core::num::NonZeroU64;
 use core::time::Duration;

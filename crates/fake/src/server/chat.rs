@@ -23,7 +23,7 @@ use super::body::Body;
 use super::clock;
 use super::error::{Failure, usual_kind};
 use super::log::{self, Entry, headers_for_log};
-use super::name::name_headers;
+use super::name::{name_headers, work_header};
 use super::play::{Play, wait_for_head};
 use super::socket::Line;
 use super::state::{Ended, Running, Shared};
@@ -153,6 +153,7 @@ async fn serve(
             Delivery::Whole
         },
     };
+    let arrived = clock::monotonic();
     let (admitted, id) = {
         let mut state = shared.lock();
         entry.arrived = clock::unix_nanos();
@@ -204,6 +205,7 @@ async fn serve(
                 profile,
                 pace,
                 line: caller.line,
+                arrived,
                 running,
             };
             perform(settings, &ask, play, status, &id, headers).await
@@ -218,7 +220,7 @@ async fn perform(
     play: Play,
     status: Option<u16>,
     id: &str,
-    limits: Vec<Header>,
+    mut limits: Vec<Header>,
 ) -> Response<Body> {
     let completion = Completion::new(ask, settings.seed, settings.answer.output_tokens);
     let head = ask
@@ -236,10 +238,12 @@ async fn perform(
     let mut play = play.before_head().await;
     play.running.answered(status.unwrap_or(200));
     let fault = play.fault.clone();
+    let worked = work_header(play.profile, play.arrived.elapsed());
     let mut response = match status {
         Some(status) => {
             play.running.end(Ended::Failed);
             let kind = fault.kind.unwrap_or_else(|| usual_kind(status));
+            limits.extend(worked);
             respond(
                 settings,
                 Failure::of_kind(play.profile, kind, status),
@@ -260,6 +264,7 @@ async fn perform(
                 ("application/json", settled, play.whole(&completion))
             };
             let mut response = Response::new(body);
+            let limits = limits.into_iter().chain(worked).collect();
             put_headers(response.headers_mut(), settings, content_type, id, limits);
             response
         }

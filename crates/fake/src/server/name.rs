@@ -1,4 +1,6 @@
-//! How an answer is named: the header in which each provider puts an id, and who it says it is.
+//! How an answer is named: the header in which each provider puts an id, who it says it is, and how long it says it worked.
+
+use std::time::Duration;
 
 use crate::model::{Header, Profile};
 
@@ -37,4 +39,16 @@ pub(super) fn name_headers(profile: Profile, id: &str) -> Vec<Header> {
             Vec::new()
         }
     }
+}
+
+/// The header in which a provider that worked for `work` says so, in whole milliseconds.
+pub(super) fn work_header(profile: Profile, work: Duration) -> Option<Header> {
+    let name = match profile {
+        Profile::OpenAi => "openai-processing-ms",
+        Profile::Azure | Profile::AzurePtu | Profile::Mistral | Profile::Cohere => {
+            "x-envoy-upstream-service-time"
+        }
+        _ => return None,
+    };
+    Some((name, work.as_millis().to_string()))
 }

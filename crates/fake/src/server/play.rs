@@ -7,7 +7,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::time::{sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::answer::{ChunkUsage, Completion};
 use crate::fault::{BeforeHead, Cut, ErrorKind, Fault, UsageFault};
@@ -27,6 +27,8 @@ pub(super) struct Play {
     pub(super) profile: Profile,
     pub(super) pace: Duration,
     pub(super) line: Line,
+    /// When the call arrived at the limits.
+    pub(super) arrived: Instant,
     pub(super) running: Running,
 }
 

@@ -284,6 +284,25 @@ async fn a_call_on_its_way_has_not_arrived() {
 }
 
 #[tokio::test]
+async fn an_answer_tells_how_long_the_work_took_and_not_the_way() {
+    for (profile, header) in [
+        ("openai", "openai-processing-ms"),
+        ("azure", "x-envoy-upstream-service-time"),
+    ] {
+        // The seed draws 53 of 60 for the first call.
+        let settings = format!(
+            "provider: {{ profile: {profile} }}\nanswer: {{ jitter_ms: 600, head_ms: 40 }}\nseed: 0"
+        );
+        let fake = Fake::start(&settings).await;
+        let answer = fake.chat(request(false, json!({}))).await;
+        assert_eq!(answer.status, 200);
+        let told: u64 = answer.header(header).unwrap().parse().unwrap();
+        assert!((40..500).contains(&told), "{told}");
+        fake.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn slots_are_held_while_calls_run() {
     let fake = Fake::start("provider: { concurrent: 1 }").await;
     let fault = json!({"fault": {"hang_after": 2}});

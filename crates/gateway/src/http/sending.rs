@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, StatusCode, request};
-use http_body_util::Full;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Amounts, TargetId, Timestamp};
 use sluicegate_dialect::openai::{Changes, IncludeUsage};
@@ -20,6 +19,7 @@ use crate::attempt::{Answer, Call};
 use crate::driver::{Place, Reservation};
 use crate::gateway::{Gateway, Phase};
 use crate::keys::Chosen;
+use crate::outgoing::Outgoing;
 use crate::snapshot::{Route, Snapshot};
 use crate::upstream::Credentials;
 
@@ -53,7 +53,8 @@ impl Sending<'_> {
         let waited = exchange.admitted(self.demand);
         let mut credentials = self.route.upstream.credentials(&tried, self.now());
         loop {
-            let request = self.request(&body, client, credentials.as_ref());
+            let outgoing = Outgoing::new(body.clone(), reservation.departure());
+            let request = self.request(outgoing, client, credentials.as_ref());
             let failure = match self.call.send(request, reservation).await {
                 Ok(answer) => {
                     if let Some(Credentials { key, .. }) = credentials {
@@ -146,12 +147,12 @@ impl Sending<'_> {
 
     fn request(
         &self,
-        body: &Bytes,
+        body: Outgoing,
         client: &request::Parts,
         credentials: Option<&Credentials>,
-    ) -> http::Request<Full<Bytes>> {
+    ) -> http::Request<Outgoing> {
         let header = credentials.map(|credentials| credentials.header.clone());
-        let mut request = http::Request::new(Full::new(body.clone()));
+        let mut request = http::Request::new(body);
         *request.method_mut() = Method::POST;
         *request.uri_mut() = upstream_address(&self.route.upstream.chat, client.uri.query());
         *request.headers_mut() = upstream_headers(&client.headers, header);

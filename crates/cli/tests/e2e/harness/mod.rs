@@ -14,6 +14,7 @@ mod metrics;
 mod process;
 mod proxy;
 mod python;
+mod slow_line;
 mod wait;
 
 pub(crate) use client::{Answer, CHAT, Client, chat, chat_bytes};
@@ -26,4 +27,5 @@ pub(crate) use metrics::Metrics;
 pub(crate) use process::{Output, Process, sluicegate};
 pub(crate) use proxy::Proxy;
 pub(crate) use python::python;
+pub(crate) use slow_line::SlowLine;
 pub(crate) use wait::{eventually, within};

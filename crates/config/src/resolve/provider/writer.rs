@@ -39,6 +39,11 @@ impl<'a> Writer<'a> {
                     ))
                 }
                 ("signals", Data::Word(_)) => Some(Toml::Array(Vec::new())),
+                ("work_ms", Data::Word(_)) => Some(Toml::Boolean(false)),
+                ("work_ms", _) => self.value(value).map(|headers| {
+                    let headers = [("headers".to_owned(), headers)];
+                    Toml::Table(headers.into_iter().collect())
+                }),
                 _ => self.value(value),
             };
             let key = if *key == "per" { "per_s" } else { *key };
