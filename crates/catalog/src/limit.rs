@@ -202,7 +202,7 @@ impl LimitRow {
 
     /// Whether the charge becomes the usage in the end.
     pub const fn follows_usage(&self) -> bool {
-        matches!(self.settlement, SettlementRow::Usage)
+        !matches!(self.settlement, SettlementRow::Keep)
     }
 }
 
@@ -250,7 +250,7 @@ impl Alternative {
     /// Whether the charge becomes the usage in the end; `None` where the reading says nothing of it.
     pub fn follows_usage(&self) -> Option<bool> {
         let settlement = self.settlement?;
-        Some(settlement == SettlementRow::Usage)
+        Some(settlement != SettlementRow::Keep)
     }
 }
 

@@ -107,6 +107,7 @@ impl fmt::Display for WindowRow {
 pub(crate) enum SettlementRow {
     Keep,
     Usage,
+    Produced,
 }
 
 impl SettlementRow {
@@ -114,6 +115,7 @@ impl SettlementRow {
         match self {
             Self::Keep => Settlement::Keep,
             Self::Usage => Settlement::Usage,
+            Self::Produced => Settlement::Produced,
         }
     }
 }

@@ -450,7 +450,7 @@ fn settled(limit: &Limit, reserved: u64, outcome: Outcome) -> Settled {
         // A request that was sent was sent, whatever it used.
         Outcome::Used(_) if limit.meter == Meter::Requests => Settled::Stays,
         // A usage that no limit could hold is a mistake of whoever told it, and must not close the limit for ever.
-        Outcome::Used(usage) if limit.settlement == Settlement::Usage => Settled::Becomes(
+        Outcome::Used(usage) if limit.settlement != Settlement::Keep => Settled::Becomes(
             usage
                 .of(limit.meter)
                 .min(reserved.saturating_add(limit.amount.get())),

@@ -141,6 +141,9 @@ pub enum Settlement {
     Keep,
     /// The charge becomes the usage: the rest is returned, an overrun is charged.
     Usage,
+    /// Likewise, but the provider charges nothing on arrival: it counts what an answer uses as it goes on, and the charge is
+    /// what we expect of it.
+    Produced,
 }
 
 /// Whether what failed at the provider stays charged.

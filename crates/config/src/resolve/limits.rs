@@ -266,6 +266,7 @@ fn mode(section: &Section) -> Option<Mode> {
 fn settlement(section: &Section) -> Option<Settlement> {
     section.word("settle").map(|word| match word {
         "usage" => Settlement::Usage,
+        "produced" => Settlement::Produced,
         _ => Settlement::Keep,
     })
 }

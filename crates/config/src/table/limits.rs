@@ -110,7 +110,7 @@ pub(super) const ZONE_DOC: &str = "Whose day or month it is.";
 const RESET_AT: Kind = Kind::Text("a time of day, `07:30`");
 const RESET_AT_DOC: &str = "When a day begins on the clocks of its zone. Without it: at midnight.";
 const MODE_DOC: &str = "Whether it holds requests back.";
-const SETTLE_DOC: &str =
+pub(super) const SETTLE_DOC: &str =
     "What becomes of the difference between the charge on arrival and what was used.";
 
 const WINDOW: Kind = Kind::Word(&[
@@ -159,7 +159,8 @@ const MODE: Kind = Kind::Word(&[
     Word::now("enforce", "it does"),
     Word::now("shadow", "it only counts and reports"),
 ]);
-const SETTLE: Kind = Kind::Word(&[
+pub(super) const SETTLE: Kind = Kind::Word(&[
     Word::now("keep", "the provider keeps the charge"),
     Word::now("usage", "the charge becomes what was used"),
+    Word::now("produced", "likewise, and nothing is charged on arrival"),
 ]);

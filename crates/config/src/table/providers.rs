@@ -5,7 +5,7 @@
 
 use super::PERIOD;
 use super::charge::CHARGE;
-use super::limits::{BURST_DOC, PHASE, START, ZONE, ZONE_DOC};
+use super::limits::{BURST_DOC, PHASE, SETTLE, SETTLE_DOC, ZONE, ZONE_DOC};
 use crate::shape::{Field, Kind, Object, Word};
 
 pub(crate) static PROVIDER: Object = Object {

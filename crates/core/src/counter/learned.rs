@@ -98,11 +98,13 @@ impl Learned {
         }
     }
 
-    /// The provider counts `less` than we did.
-    pub(crate) fn told_less(&mut self, less: u64, usable: u64) {
-        if less <= usable / LEAP {
+    /// The provider counts `less` than we did. False where that is too much for an error: a window has begun.
+    pub(crate) fn told_less(&mut self, less: u64, usable: u64) -> bool {
+        let is_error = less <= usable / LEAP;
+        if is_error {
             self.down = self.down.saturating_add(less);
         }
+        is_error
     }
 
     /// What is no estimate is never less than we count.

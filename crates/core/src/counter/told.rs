@@ -50,10 +50,10 @@ impl Counter {
             Reception::Refused => 0,
         };
         let on_their_way = self.totals.sent.saturating_sub(mark.totals.arrived);
-        // Some providers count what an answer is charged only as it goes on, and give back before we know.
         let unsure = match self.limit.settlement {
-            Settlement::Keep => on_their_way,
-            Settlement::Usage => on_their_way.max(self.held),
+            Settlement::Keep | Settlement::Usage => on_their_way,
+            // Of what is open it may have counted nothing yet.
+            Settlement::Produced => on_their_way.max(self.held),
         };
         unsure.saturating_sub(own)
     }
@@ -71,8 +71,11 @@ impl Counter {
             self.learned.told_more(least - used, usable);
             self.count.set_used(least, now);
         } else if used > most && remaining > 0 {
-            self.learned.told_less(used - most, usable);
-            self.count.set_used(most, now);
+            if self.learned.told_less(used - most, usable) {
+                self.count.set_used(most, now);
+            } else {
+                self.count.renew(most, mark.at, now);
+            }
         }
     }
 

@@ -212,6 +212,16 @@ impl Count {
         }
     }
 
+    /// Makes `used` the amount that is used at `now`, a window having begun before `sent`.
+    pub(crate) fn renew(&mut self, used: u64, sent: Timestamp, now: Now) {
+        match self {
+            Self::Sliding(count) => count.renew(used, sent, now),
+            Self::Fixed(_) | Self::Bucket(_) | Self::Pacing(_) | Self::InFlight(_) => {
+                self.set_used(used, now);
+            }
+        }
+    }
+
     /// The same count under another ceiling.
     pub(crate) fn retune(&mut self, ceiling: Ceiling, now: Now) {
         match self {

@@ -206,6 +206,24 @@ impl Sliding {
         self.used = used;
     }
 
+    /// A window has begun since: of what is used, `used`, all that was charged before `sent` came when nobody knows, but by
+    /// then.
+    pub(crate) fn renew(&mut self, used: u64, sent: Timestamp, now: Now) {
+        self.forget(now);
+        let sent = Moment::of(sent);
+        self.slots.retain(|slot| slot.last >= sent);
+        let newer: u64 = self.slots.iter().map(|slot| slot.amount).sum();
+        let amount = used.saturating_sub(newer);
+        if amount > 0 {
+            self.slots.push_front(Slot {
+                first: sent,
+                last: sent,
+                amount,
+            });
+        }
+        self.used = newer.saturating_add(amount);
+    }
+
     /// Charges leave after the length and `spread`. What has left stays gone.
     pub(crate) fn set_spread(&mut self, spread: u64) {
         self.spread = spread;
@@ -339,6 +357,19 @@ mod tests {
         // What leaves more than a quarter open says nothing.
         window.follow(edge(8_000, 8_400));
         assert_eq!(window.edge, Some(edge(8_500, 8_600)));
+    }
+
+    #[test]
+    fn in_a_new_window_what_is_older_counts_from_when_it_was_told_of() {
+        let mut window = Sliding::begin(SECOND, 0, 0, at_millis(0));
+        window.charge(4, at_millis(100));
+        window.charge(1, at_millis(700));
+        window.charge(2, at_millis(800));
+        // To the request of 700 ms it was said that two are used, itself among them.
+        window.renew(4, at_millis(700).mono, at_millis(900));
+        assert_eq!(window.used(at_millis(1_699)), 4);
+        assert_eq!(window.used(at_millis(1_700)), 2);
+        assert_eq!(window.used(at_millis(1_800)), 0);
     }
 
     #[test]
