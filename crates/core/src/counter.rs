@@ -258,8 +258,8 @@ impl Counter {
             quantum.give_back(charge.saturating_sub(amount), mark.at, now);
             quantum.charge(amount.saturating_sub(charge), now);
         }
-        // What others take is learned as a factor, and that is no question of the estimate.
-        let becomes = self.learned.scaled(amount);
+        // A usage is no estimate; but what others take is learned as a factor too.
+        let becomes = self.learned.scaled(amount).max(amount);
         let returned = mark.counted.saturating_sub(becomes);
         let overrun = becomes.saturating_sub(mark.counted);
         if returned > 0 {

@@ -382,19 +382,19 @@ fn left_out(provider: &Provider, short: &str, load: Load) -> Option<&'static str
 /// than input.
 fn amount(provider: &str, short: &str, load: Load) -> NonZeroU64 {
     let weighs = matches!(provider, "azure_ptu" | "bedrock");
-    // A limit of a second is to hold a hundred as well.
+    // A limit of a second is to hold many calls as well.
     let by_second = matches!(
         provider,
         "azure" | "mistral" | "upstage" | "vertex" | "xai" | "together"
     );
     let tokens = match load {
-        Load::Small if by_second => 6_000_000,
+        Load::Small if by_second => 2_400_000,
         _ if weighs => 900_000,
         _ => 300_000,
     };
     let amount = match short {
-        "rps" => 100,
-        "rpm" if by_second => 6_000,
+        "rps" => 40,
+        "rpm" if by_second => 2_400,
         "rpm" => 300,
         "tpm" => tokens,
         "itpm" => 240_000,
