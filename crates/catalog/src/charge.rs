@@ -287,6 +287,29 @@ impl ChargeRule {
             .with(Meter::OutputTokens, on_output.saturating_mul(sequences))
     }
 
+    /// What to hold for a request: the charge on arrival, or what an answer of the expected length is counted in the end where
+    /// its output weighs more then. Else each answer would overrun its charge, and the overruns the limit.
+    pub fn hold(&self, size: &RequestSize, model: &str) -> Amounts {
+        let charge = self.charge(size, model);
+        let terms = self.terms(model);
+        let reserved = terms.and_then(|terms| terms.output_weight_reserved);
+        let settled = terms.and_then(|terms| terms.output_weight_settled);
+        let settled = settled.unwrap_or(self.output_weight_settled);
+        let Some(expected) = size.output_expected else {
+            return charge;
+        };
+        if settled <= reserved.unwrap_or(self.output_weight_reserved) {
+            return charge;
+        }
+        let expected = size.output_cap.map_or(expected, |cap| expected.min(cap));
+        let output = expected.saturating_mul(size.sequences());
+        let in_the_end = self
+            .input
+            .tokens(size)
+            .saturating_add(whole_tokens(settled.weigh(output)));
+        charge.with(Meter::Tokens, charge.of(Meter::Tokens).max(in_the_end))
+    }
+
     /// The same rule for a deployment whose unnamed output maximum is known to be `tokens`.
     #[must_use]
     pub fn with_output_default(mut self, tokens: u64) -> Self {

@@ -264,3 +264,24 @@ fn parts(amounts: Amounts) -> (u64, u64, u64) {
         amounts.of(Meter::OutputTokens),
     )
 }
+
+/// Of Bedrock's heavy models an answer is counted tenfold in the end: 90 + 10 x 40 tokens of 90 + 50 on arrival.
+#[test]
+fn what_weighs_more_in_the_end_is_held_from_the_start() {
+    let bedrock = provider("bedrock").expect("a row");
+    let rule = bedrock.charge.default_rule();
+    let model = "anthropic.claude-sonnet-5";
+    let size = RequestSize {
+        output_cap: Some(50),
+        ..RequestSize::of_text(360, 90)
+    };
+    assert_eq!(rule.hold(&size, model).of(Meter::Tokens), 140);
+    let expecting = |output_expected| RequestSize {
+        output_expected: Some(output_expected),
+        ..size
+    };
+    assert_eq!(rule.hold(&expecting(40), model).of(Meter::Tokens), 490);
+    // Never more than the request allows, nor less than the charge.
+    assert_eq!(rule.hold(&expecting(90), model).of(Meter::Tokens), 590);
+    assert_eq!(rule.hold(&expecting(1), model).of(Meter::Tokens), 140);
+}

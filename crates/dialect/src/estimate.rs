@@ -29,7 +29,7 @@ pub fn charge(
         output_cap: envelope.output_cap,
         output_expected,
     };
-    rule.charge(&size, model)
+    rule.hold(&size, model)
 }
 
 /// The input tokens that the request is expected to use. Sound and files are left out, as nothing

@@ -28,7 +28,7 @@ pub fn learned<'a>(
             output_expected,
             ..RequestSize::of_text(turn.prompt_tokens.saturating_mul(4), turn.prompt_tokens)
         };
-        rule.charge(&size, model)
+        rule.hold(&size, model)
     }
 }
 
