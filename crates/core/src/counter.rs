@@ -39,8 +39,11 @@ pub(crate) struct Counter {
     learned: Learned,
     trust: Trust,
     arrivals: Arrivals,
-    /// When the request was sent whose answer told of the remainder last.
-    told: Option<Timestamp>,
+    /// Whether the answers to requests that are served name the remainder, and the ceiling.
+    told: bool,
+    tells_ceiling: bool,
+    /// When the request was sent whose answer told something last: what answers to earlier ones tell is older.
+    newest: Timestamp,
     /// What was sent before that was charged by another estimate than what is learned now.
     relearned: Timestamp,
     /// See [`LimitState::drift`](crate::LimitState::drift).
@@ -95,7 +98,9 @@ impl Counter {
             learned: Learned::nothing(limit.headroom, limit.meter),
             trust: Trust::WHOLE,
             arrivals,
-            told: None,
+            told: false,
+            tells_ceiling: false,
+            newest: Timestamp::ZERO,
             relearned: Timestamp::ZERO,
             drift: None,
             limit: limit.clone(),

@@ -32,7 +32,7 @@ impl Counter {
 
     fn window_suspicion(&self, mark: &Mark) -> u64 {
         let fullness = self.fullness(mark);
-        if self.told.is_some() && fullness < TOLD_FULL {
+        if self.told && fullness < TOLD_FULL {
             return 0;
         }
         fullness
@@ -59,7 +59,7 @@ impl Counter {
         if let Some(full) = self.count.full(mark.counted, exact) {
             return self.is_full(full, mark, now);
         }
-        if self.told.is_some() {
+        if self.told {
             let full = self.ceiling.usable.saturating_sub(mark.counted) + 1;
             return self.is_full(full, mark, now);
         }
@@ -100,6 +100,7 @@ impl Counter {
 
     /// The provider counts `full` beside the refused request, which is still counted here.
     fn is_full(&mut self, full: u64, mark: &Mark, now: Now) {
+        self.newest = self.newest.max(mark.at);
         let used = self.count.used(now);
         let there = full.saturating_add(mark.counted);
         if used < there {

@@ -16,15 +16,30 @@ impl Counter {
     /// else, of another estimate or of a window that has begun, and the count follows it as far as it must. A ceiling below
     /// the configured one is a temporary cut: it holds until a later signal tells otherwise.
     pub(crate) fn observe(&mut self, signal: &Signal, mark: &Mark, reception: Reception, now: Now) {
+        if mark.at < self.newest {
+            return;
+        }
+        self.newest = mark.at;
         self.follow_quantum(signal, now);
-        if let Some(limit) = signal.limit {
-            self.follow_ceiling(limit, now);
+        match (signal.limit, reception) {
+            (Some(limit), Reception::Accepted) => {
+                self.tells_ceiling = true;
+                self.follow_ceiling(limit, now);
+            }
+            (Some(limit), Reception::Refused) if self.tells_ceiling => {
+                self.follow_ceiling(limit, now);
+            }
+            // Nothing but a refusal would ever tell that it is whole again: that has to be tried.
+            (Some(limit), Reception::Refused) if limit < self.ceiling.usable => {
+                self.trust
+                    .refused(limit, self.ceiling.usable, mark.at, now.mono);
+            }
+            (Some(_), Reception::Refused) | (None, _) => {}
         }
         let Some(remaining) = signal.remaining else {
             return;
         };
-        // Whose request was sent before is older news.
-        if self.told.is_some_and(|told| mark.at < told) || !self.count.covers(mark.at, now) {
+        if !self.count.covers(mark.at, now) {
             return;
         }
         let whole = signal.limit.unwrap_or(self.limit.amount.get());
@@ -37,9 +52,7 @@ impl Counter {
         } else {
             self.correct(there, unsure, remaining, mark, now);
         }
-        if reception == Reception::Accepted {
-            self.told = Some(mark.at);
-        }
+        self.told |= reception == Reception::Accepted;
     }
 
     /// What of ours the provider's number may lack.
