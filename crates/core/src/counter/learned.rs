@@ -12,6 +12,8 @@ const WHOLE: u64 = 10_000;
 /// The factor stays within these, whatever is told.
 const FACTOR_MIN: u64 = 5_000;
 const FACTOR_MAX: u64 = 15_000;
+/// A factor up to that may be an estimate's error, which stays; what is above comes from a cut or from others, which end.
+const KEPT: u64 = 11_250;
 /// The margin is at most that share of what may be used.
 const MARGIN_MAX: u64 = 32;
 /// Of a meter that is estimated at least that share is left free.
@@ -135,8 +137,12 @@ impl Learned {
         let shown = u128::from(self.factor) * there / charged.max(1);
         let factor = shown.max((u128::from(self.factor) + shown) / 2);
         let factor = match (self.up, self.down) {
-            // Nobody tells: what was learned from a refusal fades.
-            (0, 0) => self.factor - self.factor.saturating_sub(WHOLE) / 256,
+            // Nobody tells: what was learned from a refusal fades, quickly where it is no error of an estimate.
+            (0, 0) => {
+                self.factor
+                    - self.factor.saturating_sub(KEPT) / 2
+                    - self.factor.saturating_sub(WHOLE) / 256
+            }
             _ => u64::try_from(factor).unwrap_or(FACTOR_MAX),
         };
         *self = Self {

@@ -43,10 +43,15 @@ impl Quantum {
         let per = limit.window.per().map_or(1, duration_nanos).max(1);
         let length = duration_nanos(self.length);
         let share = u128::from(ceiling.usable) * u128::from(length) / u128::from(per);
-        self.ceiling = Ceiling {
+        let ceiling = Ceiling {
             usable: u64::try_from(share).unwrap_or(u64::MAX).max(1),
             alone: ceiling.alone,
         };
+        if ceiling != self.ceiling {
+            // What was refused under another ceiling says nothing of this one.
+            self.trust = Trust::WHOLE;
+            self.ceiling = ceiling;
+        }
     }
 
     pub(super) fn earliest(&self, charge: u64, now: Now) -> Earliest {

@@ -6,6 +6,7 @@ use crate::window::Edge;
 use crate::{Now, Reception, Settlement, Signal, Start, Window};
 
 use super::quantum::Quantum;
+use super::trust::Trust;
 use super::{Counter, Mark, ROUNDING, ceiling};
 
 impl Counter {
@@ -117,6 +118,8 @@ impl Counter {
         let ceiling = ceiling(&self.limit, limit.min(self.limit.amount.get()));
         if ceiling.usable != self.ceiling.usable {
             self.ceiling = ceiling;
+            // What was refused under another ceiling says nothing of this one.
+            self.trust = Trust::WHOLE;
             self.count.retune(ceiling, now);
             if let Some(quantum) = &mut self.quantum {
                 quantum.retune(&self.limit, ceiling);

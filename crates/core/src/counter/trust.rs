@@ -86,7 +86,7 @@ impl Trust {
         self.level = self.level.min(found.max(1));
         let near = self.level >= usable.saturating_mul(NEAR) / 100;
         let pause = PAUSE * if near { NEAR_PAUSES } else { 1 };
-        self.next_try = self.next_try.max(now.saturating_add(pause));
+        self.next_try = now.saturating_add(pause);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What each row reaches, and why where that is not everything.
+//! What each row reaches under any seed, and why where that is not everything.
 
 use super::{Load, Outcome, Trouble};
 
@@ -16,15 +16,54 @@ pub(super) struct Bounds {
 impl Bounds {
     pub(super) fn hold(&self, outcome: &Outcome) -> bool {
         let calls = outcome.calls + outcome.rejections;
-        outcome.rejections * 10_000 <= self.rejections_max * calls
-            && outcome.share >= self.share_min
+        let rejections = outcome.rejections * 10_000 <= self.rejections_max * calls;
+        rejections && outcome.share >= self.share_min
     }
 }
 
-pub(super) fn bounds(_outcome: &Outcome) -> Bounds {
+const ADAPTS: &str = "little more than a second's worth may come at once";
+
+/// The bounds of a provider under a load and a trouble.
+pub(super) fn bounds(outcome: &Outcome) -> Bounds {
+    let (share, cause) = share(outcome);
+    let (rejections_max, why_refused) = rejections(outcome);
+    let share_min = match outcome.trouble {
+        Trouble::Dear | Trouble::Cheap => share,
+        // Of what others leave, and after a cut, the more uncertain as it is little.
+        Trouble::Others | Trouble::Cut => share * 75 / 100,
+    };
     Bounds {
-        rejections_max: 10_000,
-        share_min: 0,
-        cause: "",
+        rejections_max,
+        share_min,
+        cause: if cause.is_empty() { why_refused } else { cause },
+    }
+}
+
+/// The share where nothing but estimates differ.
+fn share(outcome: &Outcome) -> (u64, &'static str) {
+    match (outcome.provider, outcome.load) {
+        ("mistral" | "upstage" | "xai" | "vertex", Load::Small) => (
+            8_200,
+            "any second holds its share, and arrival is uncertain by 150 ms of it",
+        ),
+        ("deepseek" | "tgi" | "vllm", Load::Small) => {
+            (9_400, "a slot is held while the call is on its way")
+        }
+        ("gemini" | "naver", Load::Large) => (8_700, "no answer tells what was charged"),
+        ("vertex", Load::Large) => (9_400, ADAPTS),
+        _ => (9_600, ""),
+    }
+}
+
+fn rejections(outcome: &Outcome) -> (u64, &'static str) {
+    let adapts = matches!(outcome.provider, "together" | "vertex");
+    match outcome.trouble {
+        Trouble::Dear | Trouble::Cheap if adapts => (700, ADAPTS),
+        Trouble::Dear | Trouble::Cheap if outcome.load == Load::Large => (50, ""),
+        Trouble::Dear | Trouble::Cheap => (0, ""),
+        Trouble::Others if adapts => (1_800, ADAPTS),
+        Trouble::Others => (500, ""),
+        Trouble::Cut if adapts => (7_500, ADAPTS),
+        Trouble::Cut => (1_000, ""),
     }
 }

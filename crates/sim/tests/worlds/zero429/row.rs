@@ -224,13 +224,13 @@ fn amount(provider: &str, short: &str, load: Load) -> NonZeroU64 {
         "azure" | "mistral" | "upstage" | "vertex" | "xai" | "together"
     );
     let tokens = match load {
-        Load::Small if by_second => 2_400_000,
+        Load::Small if by_second => 1_200_000,
         _ if weighs => 900_000,
         _ => 300_000,
     };
     let amount = match short {
-        "rps" => 40,
-        "rpm" if by_second => 2_400,
+        "rps" => 20,
+        "rpm" if by_second => 1_200,
         "rpm" => 300,
         "tpm" => tokens,
         "itpm" => 240_000,

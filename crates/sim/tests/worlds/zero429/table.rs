@@ -102,7 +102,7 @@ Every provider's row of the catalog against the fake's rule for that provider, b
 what the limits allow, 300 requests and 300,000 tokens a minute, requests up to a hundredth of that, up to 150 ms on the
 way, fixed windows that begin 23 s after the minute, prompts that the provider estimates by up to a twentieth otherwise
 than we do. *Small* calls run into limits on requests, *large* ones into limits on tokens; where a limit holds over a
-second, small calls have 2,400 a minute. The first three minutes do not count, eight do. *Served* is the share of what the
+second, small calls have 1,200 a minute. The first three minutes do not count, eight do. *Served* is the share of what the
 provider could have given of the limit that gave most. A call waits for 10 s at most and most do: at three times the limits
 two of three are refused.
 ";
