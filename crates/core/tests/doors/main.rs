@@ -5,6 +5,8 @@
 mod each;
 mod edges;
 mod late;
+mod learned;
+mod refused;
 
 use core::num::NonZeroU64;
 use core::time::Duration;
