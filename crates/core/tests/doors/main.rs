@@ -4,6 +4,7 @@
 
 mod each;
 mod edges;
+mod floating;
 mod late;
 mod learned;
 mod refused;

@@ -70,6 +70,27 @@ fn a_named_wait_near_the_end_of_a_window_teaches_the_factor_once_a_burst() {
 }
 
 #[test]
+fn a_named_wait_that_leaves_much_of_a_limit_is_a_cut_and_no_estimate() {
+    let mut core = returning(Window::Sliding { per: MINUTE });
+    for _ in 0..4 {
+        let open = admitted(submit(&mut core, 0, 100, at(30_000), at(30_000)));
+        serve(&mut core, open, at(30_500));
+    }
+    let fifth = admitted(submit(&mut core, 0, 100, at(50_000), at(50_000)));
+    let wait = Duration::from_secs(10);
+    refuse(&mut core, Meter::Tokens, fifth, wait, at(50_100));
+    // A fiftieth below the 400 that were served, charged as ever.
+    let (_, start) = waiting(submit(&mut core, 0, 10, at(600_000), at(61_000)));
+    assert_eq!(start, Some(at(90_000).mono));
+    core.handle_timeout(at(90_000));
+    started(&mut core);
+    admitted(submit(&mut core, 0, 382, at(90_000), at(90_000)));
+    assert_eq!(used(&core, at(90_000)), 392);
+    let (_, start) = waiting(submit(&mut core, 0, 1, at(600_000), at(90_001)));
+    assert_eq!(start, Some(at(110_100).mono));
+}
+
+#[test]
 fn without_a_hint_what_was_in_use_is_about_what_can_be_had_and_one_at_a_time_tries_above_it() {
     let mut core = returning(Window::Fixed { per: MINUTE });
     for _ in 0..5 {
