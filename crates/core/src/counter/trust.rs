@@ -16,6 +16,8 @@ const NEAR: u64 = 85;
 /// A level is tried again after that time, and so many times later where it is near the limit.
 const PAUSE: Duration = Duration::from_secs(60);
 const NEAR_PAUSES: u32 = 30;
+/// What of a limit comes back within that time is waited for while somebody tries: all of a minute's.
+const SOON: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trust {
@@ -49,7 +51,7 @@ impl Trust {
         if self.trying == 0 {
             return trusted.sooner(whole.later(Earliest::At(self.next_try)));
         }
-        let soon = Earliest::At(now.saturating_add(PAUSE));
+        let soon = Earliest::At(now.saturating_add(SOON));
         let answer_tells = trusted.later(soon) != soon && whole.later(soon) == soon;
         if answer_tells {
             Earliest::OnRelease
@@ -152,7 +154,7 @@ mod tests {
         let mut trust = Trust::WHOLE;
         trust.refused(512, 1_000, after(0), after(0));
         assert!(trust.goes_ahead(518));
-        let [now, soon, late] = [0, 1, 600].map(|minutes| Earliest::At(after(minutes)));
+        let [now, soon, late] = [0, 2, 600].map(|minutes| Earliest::At(after(minutes)));
         assert_eq!(trust.earliest(soon, now, after(0)), soon);
         assert_eq!(trust.earliest(late, late, after(0)), late);
         assert_eq!(trust.earliest(late, soon, after(0)), Earliest::OnRelease);
