@@ -88,7 +88,13 @@ fn a_quantum_that_nobody_expects_is_only_how_often_numbers_are_renewed() {
 
 #[test]
 fn what_is_counted_as_it_is_produced_is_not_lowered_by_what_is_open() {
-    for (settlement, left) in [(Settlement::Produced, 300), (Settlement::Usage, 100)] {
+    // At the second answer's head so much of both is out, and the rest is to come. A provider that charges on arrival has
+    // counted the second by then.
+    for (settlement, out, counted) in [
+        (Settlement::Produced, 0, 300),
+        (Settlement::Produced, 100, 300),
+        (Settlement::Usage, 100, 100),
+    ] {
         let limit = Limit {
             settlement,
             ..tokens(1_000)
@@ -98,9 +104,8 @@ fn what_is_counted_as_it_is_produced_is_not_lowered_by_what_is_open() {
         accept(&mut core, first, remaining(800), at(10));
         assert_eq!(used(&core, at(10)), 200);
         let second = admitted(submit(&mut core, 0, 100, at(20), at(20)));
-        // A hundred are out, and may all be of the first answer. A provider that charges on arrival has counted the second.
-        accept(&mut core, second, remaining(900), at(30));
-        assert_eq!(used(&core, at(30)), left, "{settlement:?}");
+        accept(&mut core, second, remaining(1_000 - out), at(30));
+        assert_eq!(used(&core, at(30)), counted, "{settlement:?}, {out}");
     }
 }
 
