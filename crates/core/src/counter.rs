@@ -162,7 +162,7 @@ impl Counter {
         let start = match self.trust.level_below(usable) {
             Some(level) => {
                 let trusted = self.earliest_within(level, counted, now);
-                self.trust.earliest(trusted, whole)
+                self.trust.earliest(trusted, whole, now.mono)
             }
             None => whole,
         };

@@ -45,7 +45,7 @@ pub struct Limit {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Headroom {
     /// The whole, less a margin for what differs between our estimates and the provider's and for others on the account. It
-    /// is learned from what the provider says; of tokens a hundredth is left free at least.
+    /// is learned from what the provider says; of tokens an eightieth is left free at least.
     Auto,
     /// That share. What is learned may leave free more of it.
     Share(BasisPoints),

@@ -5,7 +5,7 @@
 
 use super::PERIOD;
 use super::charge::CHARGE;
-use super::limits::{BURST_DOC, PHASE, SETTLE, SETTLE_DOC, ZONE, ZONE_DOC};
+use super::limits::{BURST_DOC, PHASE, SETTLE, SETTLE_DOC, START, ZONE, ZONE_DOC};
 use crate::shape::{Field, Kind, Object, Word};
 
 pub(crate) static PROVIDER: Object = Object {
@@ -188,14 +188,7 @@ static LIMIT: Object = Object {
             ]),
             "Also enforced over this shorter time, in proportion and in whole seconds.",
         ),
-        Field::optional(
-            "settle",
-            Kind::Word(&[
-                Word::now("keep", "the provider keeps the charge"),
-                Word::now("usage", "the charge becomes what was used"),
-            ]),
-            "What becomes of the difference between the charge on arrival and what was used.",
-        ),
+        Field::optional("settle", SETTLE, SETTLE_DOC),
         Field::optional(
             "failures",
             Kind::Word(&[

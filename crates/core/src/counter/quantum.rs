@@ -64,7 +64,7 @@ impl Quantum {
             ..self.ceiling
         };
         let trusted = self.count.earliest(ceiling, charge, now);
-        self.trust.earliest(trusted, whole)
+        self.trust.earliest(trusted, whole, now.mono)
     }
 
     pub(super) fn charge(&mut self, charge: u64, now: Now) {

@@ -64,12 +64,11 @@ impl Counter {
             Reception::Refused => 0,
         };
         let on_their_way = self.totals.sent.saturating_sub(mark.totals.arrived);
-        let unsure = match self.limit.settlement {
-            Settlement::Keep | Settlement::Usage => on_their_way,
-            // Of what is open it may have counted nothing yet.
-            Settlement::Produced => on_their_way.max(self.held),
-        };
-        unsure.saturating_sub(own)
+        match self.limit.settlement {
+            Settlement::Keep | Settlement::Usage => on_their_way.saturating_sub(own),
+            // Of what is open, the answered request included, it may have counted nothing yet.
+            Settlement::Produced => on_their_way.max(self.learned.scaled(self.held)),
+        }
     }
 
     fn correct(&mut self, there: u64, unsure: u64, remaining: u64, mark: &Mark, now: Now) {

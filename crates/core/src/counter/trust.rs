@@ -16,6 +16,8 @@ const NEAR: u64 = 85;
 /// A level is tried again after that time, and so many times later where it is near the limit.
 const PAUSE: Duration = Duration::from_secs(60);
 const NEAR_PAUSES: u32 = 30;
+/// What of a limit comes back within that time is waited for while somebody tries: all of a minute's.
+const SOON: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trust {
@@ -43,11 +45,18 @@ impl Trust {
     }
 
     /// When a request starts that would at `trusted` within the level and at `whole` within the limit: above the level only
-    /// where nobody else tries, and not too soon.
-    pub(crate) fn earliest(&self, trusted: Earliest, whole: Earliest) -> Earliest {
-        match self.trying {
-            0 => trusted.sooner(whole.later(Earliest::At(self.next_try))),
-            _ => trusted,
+    /// where nobody else tries, and not too soon. While somebody does, a day's end is nothing to wait for: the answer will tell
+    /// long before.
+    pub(crate) fn earliest(&self, trusted: Earliest, whole: Earliest, now: Timestamp) -> Earliest {
+        if self.trying == 0 {
+            return trusted.sooner(whole.later(Earliest::At(self.next_try)));
+        }
+        let soon = Earliest::At(now.saturating_add(SOON));
+        let answer_tells = trusted.later(soon) != soon && whole.later(soon) == soon;
+        if answer_tells {
+            Earliest::OnRelease
+        } else {
+            trusted
         }
     }
 
@@ -100,9 +109,10 @@ mod tests {
         Timestamp::ZERO.saturating_add(MINUTE * u32::try_from(minutes).expect("few"))
     }
 
-    /// When somebody may try what fits at once; `None` while somebody does.
+    /// When somebody may try what fits at once, who else waits for hours; `None` while somebody does.
     fn tried(trust: &Trust) -> Option<Timestamp> {
-        match trust.earliest(Earliest::OnRelease, Earliest::At(Timestamp::ZERO)) {
+        let whole = Earliest::At(Timestamp::ZERO);
+        match trust.earliest(Earliest::At(after(600)), whole, Timestamp::ZERO) {
             Earliest::At(at) => Some(at),
             Earliest::OnRelease => None,
         }
@@ -137,5 +147,16 @@ mod tests {
         let mut trust = Trust::WHOLE;
         trust.refused(900, 1_000, after(0), after(1));
         assert_eq!(tried(&trust), Some(after(31)));
+    }
+
+    #[test]
+    fn while_one_tries_others_wait_for_the_level_where_that_is_soon_or_nothing_is_left_above_it() {
+        let mut trust = Trust::WHOLE;
+        trust.refused(512, 1_000, after(0), after(0));
+        assert!(trust.goes_ahead(518));
+        let [now, soon, late] = [0, 2, 600].map(|minutes| Earliest::At(after(minutes)));
+        assert_eq!(trust.earliest(soon, now, after(0)), soon);
+        assert_eq!(trust.earliest(late, late, after(0)), late);
+        assert_eq!(trust.earliest(late, soon, after(0)), Earliest::OnRelease);
     }
 }

@@ -4,7 +4,10 @@
 
 mod each;
 mod edges;
+mod floating;
 mod late;
+mod learned;
+mod refused;
 
 use core::num::NonZeroU64;
 use core::time::Duration;

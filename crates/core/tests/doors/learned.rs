@@ -1,0 +1,125 @@
+//! What a provider's answers tell of how it counts, and what the next requests are charged for it.
+
+use core::time::Duration;
+
+use sluicegate_core::{
+    Amounts, Core, Limit, Meter, Now, Outcome, Reception, ReservationId, Settlement, Signal,
+    TargetId,
+};
+
+use crate::{admitted, at, one_target, submit, tokens, waiting};
+
+fn accept(core: &mut Core, answered: ReservationId, signal: Signal, now: Now) {
+    let target = TargetId::new(0);
+    assert!(core.observe(target, answered, Reception::Accepted, &[signal], now));
+}
+
+fn remaining(remaining: u64) -> Signal {
+    Signal {
+        limit: Some(1_000),
+        remaining: Some(remaining),
+        ..Signal::on(Meter::Tokens)
+    }
+}
+
+fn used(core: &Core, now: Now) -> u64 {
+    core.limit_states(now).next().expect("a limit").used
+}
+
+fn settle(core: &mut Core, reservation: ReservationId, tokens: u64, now: Now) {
+    let usage = Outcome::Used(Amounts::ZERO.with(Meter::Tokens, tokens));
+    core.settle(reservation, usage, now).expect("it is open");
+}
+
+#[test]
+fn what_remainders_show_again_and_again_makes_later_charges_larger() {
+    let mut core = one_target(vec![tokens(1_000)]);
+    // The provider charges 110 where our rule says 100.
+    for sent in 1..=9 {
+        let now = at(sent * 1_000);
+        let open = admitted(submit(&mut core, 0, 100, now, now));
+        accept(&mut core, open, remaining(1_000 - 110 * sent), now);
+        settle(&mut core, open, 100, now);
+        assert_eq!(used(&core, now), 110 * sent);
+    }
+    // With this one a whole limit's worth was charged, of which 90 were missing.
+    let now = at(60_000);
+    admitted(submit(&mut core, 0, 100, now, now));
+    assert_eq!(used(&core, now), 100);
+    let open = admitted(submit(&mut core, 0, 100, now, now));
+    assert_eq!(used(&core, now), 209);
+    // What it uses is charged alike: 50 are 54.5 there.
+    settle(&mut core, open, 50, now);
+    assert_eq!(used(&core, now), 155);
+}
+
+#[test]
+fn a_quantum_that_the_provider_tells_is_followed() {
+    let sliced = Limit {
+        quantum: Some(Duration::from_secs(1)),
+        ..tokens(600)
+    };
+    let mut core = one_target(vec![sliced]);
+    let open = admitted(submit(&mut core, 0, 10, at(0), at(0)));
+    let (_, start) = waiting(submit(&mut core.clone(), 0, 90, at(600_000), at(10)));
+    assert_eq!(start, Some(at(1_000).mono));
+    let told = Signal {
+        quantum: Some(Duration::from_secs(10)),
+        ..Signal::on(Meter::Tokens)
+    };
+    accept(&mut core, open, told, at(10));
+    // A hundred in any ten seconds; what was in the old quantum is in the new one from then on.
+    admitted(submit(&mut core, 0, 90, at(100), at(100)));
+    let (_, start) = waiting(submit(&mut core, 0, 10, at(600_000), at(100)));
+    assert_eq!(start, Some(at(10_010).mono));
+}
+
+#[test]
+fn a_quantum_that_nobody_expects_is_only_how_often_numbers_are_renewed() {
+    let mut core = one_target(vec![tokens(600)]);
+    let open = admitted(submit(&mut core, 0, 10, at(0), at(0)));
+    let told = Signal {
+        quantum: Some(Duration::from_secs(10)),
+        ..Signal::on(Meter::Tokens)
+    };
+    accept(&mut core, open, told, at(10));
+    admitted(submit(&mut core, 0, 590, at(10), at(10)));
+}
+
+#[test]
+fn what_is_counted_as_it_is_produced_is_not_lowered_by_what_is_open() {
+    // At the second answer's head so much of both is out, and the rest is to come. A provider that charges on arrival has
+    // counted the second by then.
+    for (settlement, out, counted) in [
+        (Settlement::Produced, 0, 300),
+        (Settlement::Produced, 100, 300),
+        (Settlement::Usage, 100, 100),
+    ] {
+        let limit = Limit {
+            settlement,
+            ..tokens(1_000)
+        };
+        let mut core = one_target(vec![limit]);
+        let first = admitted(submit(&mut core, 0, 200, at(0), at(0)));
+        accept(&mut core, first, remaining(800), at(10));
+        assert_eq!(used(&core, at(10)), 200);
+        let second = admitted(submit(&mut core, 0, 100, at(20), at(20)));
+        accept(&mut core, second, remaining(1_000 - out), at(30));
+        assert_eq!(used(&core, at(30)), counted, "{settlement:?}, {out}");
+    }
+}
+
+#[test]
+fn what_ended_shorter_than_expected_comes_back_and_is_told_so() {
+    let limit = Limit {
+        settlement: Settlement::Produced,
+        ..tokens(1_000)
+    };
+    let mut core = one_target(vec![limit]);
+    let first = admitted(submit(&mut core, 0, 200, at(0), at(0)));
+    let second = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+    settle(&mut core, first, 150, at(10));
+    assert_eq!(used(&core, at(10)), 250);
+    accept(&mut core, second, remaining(850), at(20));
+    assert_eq!(used(&core, at(20)), 250);
+}

@@ -1,0 +1,197 @@
+//! Refusals of a provider that shows no remainder: what they teach and whom they hold back.
+
+use core::time::Duration;
+
+use sluicegate_core::{
+    Calendar, Core, Decision, Event, Failures, Limit, Meter, Now, Outcome, Reception,
+    ReservationId, Signal, TargetId, WallTime, Window,
+};
+
+use crate::{MINUTE, admitted, at, events, limit, one_target, submit, waiting};
+
+/// So long a wait is no more than the shortest that can be said.
+const NO_HINT: Duration = Duration::from_secs(1);
+
+fn refuse(core: &mut Core, meter: Meter, answered: ReservationId, wait: Duration, now: Now) {
+    let closed = Signal {
+        closed_for: Some(wait),
+        ..Signal::on(meter)
+    };
+    let target = TargetId::new(0);
+    assert!(core.observe(target, answered, Reception::Refused, &[closed], now));
+    core.settle(answered, Outcome::Failed, now)
+        .expect("it is open");
+}
+
+fn serve(core: &mut Core, answered: ReservationId, now: Now) {
+    core.observe(TargetId::new(0), answered, Reception::Accepted, &[], now);
+}
+
+fn used(core: &Core, now: Now) -> u64 {
+    core.limit_states(now).next().expect("a limit").used
+}
+
+fn started(core: &mut Core) -> ReservationId {
+    match events(core)[..] {
+        [Event::Admitted { reservation, .. }] => reservation,
+        ref others => panic!("expected one start, got {others:?}"),
+    }
+}
+
+/// A thousand tokens in a window; a refused request costs nothing.
+fn returning(window: Window) -> Core {
+    one_target(vec![Limit {
+        failures: Failures::Return,
+        ..limit("tokens", Meter::Tokens, 1_000, window)
+    }])
+}
+
+#[test]
+fn a_named_wait_near_the_end_of_a_window_teaches_the_factor_once_a_burst() {
+    let mut core = returning(Window::Sliding { per: MINUTE });
+    for _ in 0..8 {
+        let open = admitted(submit(&mut core, 0, 100, at(30_000), at(30_000)));
+        serve(&mut core, open, at(30_500));
+    }
+    let ninth = admitted(submit(&mut core, 0, 100, at(50_000), at(50_000)));
+    let tenth = admitted(submit(&mut core, 0, 100, at(50_001), at(50_001)));
+    // The provider's window began at 0.1 s, and 800 have filled it.
+    let wait = Duration::from_secs(10);
+    refuse(&mut core, Meter::Tokens, ninth, wait, at(50_100));
+    refuse(&mut core, Meter::Tokens, tenth, wait, at(50_100));
+    let (_, start) = waiting(submit(&mut core.clone(), 0, 10, at(600_000), at(50_200)));
+    assert_eq!(start, Some(at(60_100).mono));
+    // 1,000 for 800, and a 64th of that on top: 100 are 126.95 there. Parts of a unit are charged in time.
+    let later = at(120_000);
+    admitted(submit(&mut core, 0, 100, later, later));
+    assert_eq!(used(&core, later), 126);
+    admitted(submit(&mut core, 0, 100, later, later));
+    assert_eq!(used(&core, later), 253);
+}
+
+#[test]
+fn a_named_wait_that_leaves_much_of_a_limit_is_a_cut_and_no_estimate() {
+    let mut core = returning(Window::Sliding { per: MINUTE });
+    for _ in 0..4 {
+        let open = admitted(submit(&mut core, 0, 100, at(30_000), at(30_000)));
+        serve(&mut core, open, at(30_500));
+    }
+    let fifth = admitted(submit(&mut core, 0, 100, at(50_000), at(50_000)));
+    let wait = Duration::from_secs(10);
+    refuse(&mut core, Meter::Tokens, fifth, wait, at(50_100));
+    // A fiftieth below the 400 that were served, charged as ever.
+    let (_, start) = waiting(submit(&mut core, 0, 10, at(600_000), at(61_000)));
+    assert_eq!(start, Some(at(90_000).mono));
+    core.handle_timeout(at(90_000));
+    started(&mut core);
+    admitted(submit(&mut core, 0, 382, at(90_000), at(90_000)));
+    assert_eq!(used(&core, at(90_000)), 392);
+    let (_, start) = waiting(submit(&mut core, 0, 1, at(600_000), at(90_001)));
+    assert_eq!(start, Some(at(110_100).mono));
+}
+
+#[test]
+fn without_a_hint_what_was_in_use_is_about_what_can_be_had_and_one_at_a_time_tries_above_it() {
+    let mut core = returning(Window::Fixed { per: MINUTE });
+    for _ in 0..5 {
+        let open = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+        serve(&mut core, open, at(5));
+    }
+    let sixth = admitted(submit(&mut core, 0, 100, at(1), at(1)));
+    refuse(&mut core, Meter::Tokens, sixth, NO_HINT, at(10));
+    // A tenth below the 500 that were in use.
+    assert_eq!(used(&core, at(10)), 500);
+    let (_, start) = waiting(submit(&mut core, 0, 100, at(600_000), at(20_000)));
+    assert_eq!(start, Some(at(60_000).mono));
+    core.handle_timeout(at(60_000));
+    started(&mut core);
+    for _ in 0..3 {
+        admitted(submit(&mut core, 0, 100, at(60_000), at(60_000)));
+    }
+    // A minute has gone by since: the fifth tries, and nobody else beside it.
+    let tries = admitted(submit(&mut core, 0, 100, at(60_020), at(60_020)));
+    let (_, start) = waiting(submit(&mut core, 0, 100, at(600_000), at(60_021)));
+    assert_eq!(start, Some(at(120_000).mono));
+    // Served, it is the new level, and the next one tries.
+    serve(&mut core, tries, at(60_500));
+    let next = started(&mut core);
+    core.settle(next, Outcome::Unmeasured, at(61_000))
+        .expect("it is open");
+    for _ in 0..5 {
+        admitted(submit(&mut core, 0, 100, at(120_000), at(120_000)));
+    }
+    admitted(submit(&mut core, 0, 100, at(120_000), at(120_000)));
+    waiting(submit(&mut core, 0, 100, at(600_000), at(120_000)));
+}
+
+#[test]
+fn a_try_that_is_refused_is_the_last_for_a_minute() {
+    let mut core = returning(Window::Fixed { per: MINUTE });
+    admitted(submit(&mut core, 0, 500, at(0), at(0)));
+    let first = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+    refuse(&mut core, Meter::Tokens, first, NO_HINT, at(10));
+    admitted(submit(&mut core, 0, 440, at(60_000), at(60_000)));
+    let tries = admitted(submit(&mut core, 0, 100, at(60_010), at(60_010)));
+    refuse(&mut core, Meter::Tokens, tries, NO_HINT, at(60_200));
+    // Half-way from 450 to a tenth below 440; the limit itself is closed for a quarter of its window.
+    let (_, start) = waiting(submit(&mut core, 0, 10, at(600_000), at(60_300)));
+    assert_eq!(start, Some(at(120_000).mono));
+    core.handle_timeout(at(120_000));
+    started(&mut core);
+    admitted(submit(&mut core, 0, 413, at(120_000), at(120_000)));
+    // 423 are in use. One more is too much until a minute after that refusal.
+    let (_, start) = waiting(submit(&mut core, 0, 10, at(600_000), at(120_001)));
+    assert_eq!(start, Some(at(120_200).mono));
+}
+
+/// Fifty of a hundred requests of a day were served when the next one was refused, a second later, without a hint.
+fn half_a_day() -> Core {
+    let midnight = at(0).wall.as_unix_nanos();
+    let edges = [0, 24, 48].map(|hours| midnight + hours * 3_600_000_000_000);
+    let edges = edges.map(WallTime::from_unix_nanos).to_vec();
+    let days = Window::Calendar(Calendar::new("days", edges).expect("they rise"));
+    let mut core = one_target(vec![limit("requests", Meter::Requests, 100, days)]);
+    for _ in 0..50 {
+        let open = admitted(submit(&mut core, 0, 1, at(0), at(0)));
+        serve(&mut core, open, at(500));
+    }
+    let refused = admitted(submit(&mut core, 0, 1, at(1_000), at(1_000)));
+    refuse(&mut core, Meter::Requests, refused, NO_HINT, at(1_100));
+    core
+}
+
+#[test]
+fn a_refusal_without_a_hint_closes_no_day() {
+    let mut core = half_a_day();
+    let hour = at(3_600_000);
+    let (_, first) = waiting(submit(&mut core, 0, 1, hour, at(1_200)));
+    assert_eq!(first, Some(at(61_100).mono));
+    // When the second starts hangs on how the first one is taken.
+    let (_, second) = waiting(submit(&mut core, 0, 1, hour, at(1_200)));
+    assert_eq!(second, None);
+    core.handle_timeout(at(61_100));
+    let tries = started(&mut core);
+    assert!(matches!(
+        submit(&mut core, 0, 1, hour, at(61_200)),
+        Decision::Waiting { start: None, .. }
+    ));
+    serve(&mut core, tries, at(61_500));
+    let tries = started(&mut core);
+    serve(&mut core, tries, at(62_000));
+    started(&mut core);
+}
+
+#[test]
+fn a_day_that_is_used_up_ends_at_its_edge_also_while_somebody_tries() {
+    let mut core = half_a_day();
+    // 51 are in use: one tries, the others wait for what fits in the whole limit.
+    for millis in 0..49 {
+        let now = at(61_100 + millis * 2);
+        let tries = admitted(submit(&mut core, 0, 1, now, now));
+        if millis < 48 {
+            serve(&mut core, tries, at(61_101 + millis * 2));
+        }
+    }
+    let (_, start) = waiting(submit(&mut core, 0, 1, at(90_000_000), at(62_000)));
+    assert_eq!(start, Some(at(86_400_000).mono));
+}
