@@ -9,8 +9,10 @@ use super::{Counter, Mark, ROUNDING};
 
 /// What is longer counts as that long where it is waited for nothing but our own doubt.
 const DOUBT_MAX: Duration = Duration::from_secs(60);
-/// A limit with no more of it in use, in hundredths of a percent, is not what a refusal was for: nobody cuts so deep.
-const SUSPICION_MIN: u64 = 100;
+/// A limit with no more of it in use, in hundredths of a percent, is not what a refusal was for: nobody cuts so deep. Of slots,
+/// which an operator may have guessed, hardly any need be.
+const SUSPICION_MIN: u64 = 2_000;
+const SUSPICION_MIN_OF_SLOTS: u64 = 100;
 /// One whose remainder is told is not either, unless it was so full.
 const TOLD_FULL: u64 = 9_000;
 
@@ -27,7 +29,11 @@ impl Counter {
             return None;
         }
         let suspicion = self.window_suspicion(mark).max(self.quantum_fullness(mark));
-        (suspicion >= SUSPICION_MIN).then_some(suspicion)
+        let least = match self.limit.window.per() {
+            Some(_) => SUSPICION_MIN,
+            None => SUSPICION_MIN_OF_SLOTS,
+        };
+        (suspicion >= least).then_some(suspicion)
     }
 
     fn window_suspicion(&self, mark: &Mark) -> u64 {
