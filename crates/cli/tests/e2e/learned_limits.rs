@@ -100,7 +100,8 @@ async fn what_was_in_flight_at_first_counts() {
     let gateway = Gateway::start(&config(&fake, "")).await;
     // Nothing is known, so all go out; those beyond the limit are refused up there.
     let first = burst(&gateway, "m", 100, 30).await;
-    assert!(with_status(&first, 200) >= 20);
+    // Twenty fit, or nineteen where an answer was read before the last left: an eightieth of tokens is left free.
+    assert!(with_status(&first, 200) >= 19);
     let refused = fake.count("rejected").await;
     assert!(refused <= 10, "{refused}");
     let second = burst(&gateway, "m", 100, 30).await;
