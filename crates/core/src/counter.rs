@@ -202,7 +202,8 @@ impl Counter {
         }
         self.held = self.held.saturating_add(charge);
         self.totals.sent = self.totals.sent.saturating_add(counted);
-        self.learned.charged(counted, self.ceiling.usable);
+        self.learned
+            .charged(counted, self.count.learns_over(self.ceiling.usable));
         self.charge(counted, now);
         mark
     }

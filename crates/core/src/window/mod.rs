@@ -23,6 +23,9 @@ use in_flight::InFlight;
 use pacing::Pacing;
 pub(crate) use sliding::{Edge, Sliding};
 
+/// Of a small bucket, errors of so many fillings are learned together.
+const BUCKETS: u64 = 8;
+
 /// When a charge fits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Earliest {
@@ -156,6 +159,15 @@ impl Count {
             Self::Pacing(count) => count.set_used(used, now),
             // What is in flight is ours to know: no provider corrects it.
             Self::InFlight(_) => {}
+        }
+    }
+
+    /// What has to be charged, where `usable` may be used, before the errors of it tell something: a whole limit's worth, or
+    /// several times what a small bucket holds.
+    pub(crate) fn learns_over(&self, usable: u64) -> u64 {
+        match self {
+            Self::Pacing(count) => count.holds().saturating_mul(BUCKETS).min(usable),
+            Self::Fixed(_) | Self::Sliding(_) | Self::Bucket(_) | Self::InFlight(_) => usable,
         }
     }
 

@@ -73,6 +73,11 @@ impl Pacing {
         self.bucket.set_used(used.min(most), now);
     }
 
+    /// What it holds when it is full.
+    pub(crate) fn holds(&self) -> u64 {
+        self.bucket.holds()
+    }
+
     /// What is used where nothing more is let in for `wait`.
     pub(crate) fn full(&self, wait: Duration) -> u64 {
         self.bucket.full(0, wait)
