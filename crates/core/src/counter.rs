@@ -117,10 +117,17 @@ impl Counter {
         }
         let mut counter = Self {
             limit: limit.clone(),
-            ceiling: ceiling(limit, limit.amount.get()),
             ..self.clone()
         };
         counter.limit.start = self.limit.start;
+        if limit.headroom != self.limit.headroom {
+            counter.learned = Learned::nothing(limit.headroom, limit.meter);
+        }
+        if (limit.headroom, limit.amount) != (self.limit.headroom, self.limit.amount) {
+            // A cut and a level were those of another amount.
+            counter.ceiling = ceiling(limit, limit.amount.get());
+            counter.trust = self.trust.anew();
+        }
         counter.count.retune(counter.ceiling, now);
         if limit.arrival_spread != self.limit.arrival_spread {
             counter.arrivals = Arrivals::assumed(limit.arrival_spread);
@@ -132,9 +139,13 @@ impl Counter {
             }
             quantum => {
                 let spread = counter.arrivals.spread();
+                let used = quantum.as_ref().map_or(0, |quantum| quantum.used(now));
                 *quantum = limit
                     .quantum
                     .and_then(|length| Quantum::begin(limit, length, counter.ceiling, spread, now));
+                if let Some(quantum) = quantum {
+                    quantum.charge(used, now);
+                }
             }
         }
         Some(counter)
@@ -157,8 +168,8 @@ impl Counter {
             return Earliest::At(now.mono);
         }
         let counted = self.learned.scaled(charge);
-        let usable = self.ceiling.usable;
-        let whole = self.earliest_within(usable - self.learned.margin(usable), counted, now);
+        let usable = self.ceiling.usable - self.learned.margin(self.ceiling.usable);
+        let whole = self.earliest_within(usable, counted, now);
         let start = match self.trust.level_below(usable) {
             Some(level) => {
                 let trusted = self.earliest_within(level, counted, now);
@@ -176,7 +187,8 @@ impl Counter {
     fn earliest_within(&self, usable: u64, charge: u64, now: Now) -> Earliest {
         let ceiling = Ceiling {
             usable,
-            ..self.ceiling
+            // Whether it can ever fit was judged by our own rule: learning more of it must not shut it out for ever.
+            alone: self.ceiling.alone.max(charge),
         };
         let start = self.count.earliest(ceiling, charge, now);
         start.later(Earliest::At(self.closed_until))
@@ -318,7 +330,7 @@ impl Counter {
         let spread = self.arrivals.spread();
         self.count.set_spread(spread, now);
         if let Some(quantum) = &mut self.quantum {
-            quantum.set_spread(spread);
+            quantum.set_spread(spread, now);
         }
     }
 

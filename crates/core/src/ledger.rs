@@ -12,7 +12,7 @@ use crate::counter::{Counter, Mark};
 use crate::slab::{Key, Slab};
 use crate::window::Earliest;
 use crate::{
-    Amounts, Authority, Failures, Limit, LimitId, Meter, Now, Reception, Settlement, Signal,
+    Amounts, Authority, Failures, Limit, LimitId, Meter, Mode, Now, Reception, Settlement, Signal,
     Timestamp,
 };
 
@@ -260,19 +260,25 @@ impl Ledger {
         let charges = answered.charges.as_slice();
         for signal in signals {
             told |= close(counters, limits, signal, now);
+            let enforced = |id: &&LimitId| counters[id.index()].limit.mode == Mode::Enforce;
             let may_be = |id: &&LimitId| counters[id.index()].may_be_told_by(signal);
-            let mut candidates = limits.iter().filter(may_be);
+            // A limit that is only watched stands in no enforced one's way.
+            let watches = !limits.iter().filter(enforced).any(|id| may_be(&id));
+            let mut candidates = limits
+                .iter()
+                .filter(|id| watches || enforced(id))
+                .filter(may_be);
             // Where it may speak of several, it tells of none.
             if let (Some(&id), None) = (candidates.next(), candidates.next()) {
                 let counter = &mut counters[id.index()];
                 let charge = charges.iter().find(|charge| charge.limit == id);
                 let mark = charge.map_or_else(|| counter.mark(now), |charge| charge.mark);
                 counter.observe(signal, &mark, reception, now);
-                if let Some(edge) = counter.edge_told(signal, &mark, now) {
+                if let Some((edge, certainty)) = counter.edge_told(signal, &mark, now) {
                     // The windows of one account end together.
                     let per = counter.limit.window.per().unwrap_or_default();
                     for charge in charges {
-                        counters[charge.limit.index()].follow_edge(per, edge);
+                        counters[charge.limit.index()].follow_edge(per, edge, certainty);
                     }
                 }
                 told = true;

@@ -44,6 +44,10 @@ impl Arrivals {
 
     /// A request took `delay` to arrive.
     pub(crate) fn took(&mut self, delay: Duration, now: Timestamp) {
+        // What is counted where it is sent from has no way to go.
+        if self.assumed == 0 {
+            return;
+        }
         if self.newer.delays >= FEW && now >= self.newer.begun.saturating_add(SPAN) {
             self.older = self.newer;
             self.newer = Span::EMPTY;
@@ -64,7 +68,7 @@ impl Arrivals {
         let shortest = self.newer.shortest.min(self.older.shortest);
         let seen = longest.saturating_sub(shortest);
         let most = self.assumed.saturating_mul(5).max(SPREAD_MIN);
-        (seen + seen / 8).clamp(SPREAD_MIN, most)
+        seen.saturating_add(seen / 8).clamp(SPREAD_MIN, most)
     }
 }
 

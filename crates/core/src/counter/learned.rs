@@ -15,7 +15,7 @@ const FACTOR_MAX: u64 = 15_000;
 /// A factor up to that may be an estimate's error, which stays; what is above comes from a cut or from others, which end.
 const KEPT: u64 = 11_250;
 /// The margin is at most that share of what may be used.
-const MARGIN_MAX: u64 = 32;
+const MARGIN_MAX: u64 = 34;
 /// Of a meter that is estimated at least that share is left free.
 const MARGIN_MIN: u64 = 80;
 /// What a provider calls full is near the limit where it lacks no more than that share.
@@ -94,19 +94,25 @@ impl Learned {
 
     /// The provider counts `more` than we did.
     pub(crate) fn told_more(&mut self, more: u64, usable: u64) {
-        if more <= usable / LEAP {
+        if !Self::is_leap(more, usable) {
             self.up = self.up.saturating_add(more);
             self.margin = self.margin.max(more);
         }
     }
 
-    /// The provider counts `less` than we did. False where that is too much for an error: a window has begun.
-    pub(crate) fn told_less(&mut self, less: u64, usable: u64) -> bool {
-        let is_error = less <= usable / LEAP;
-        if is_error {
-            self.down = self.down.saturating_add(less);
-        }
-        is_error
+    /// Whether more than our rule says is charged.
+    pub(crate) fn charges_more(&self) -> bool {
+        self.factor > WHOLE
+    }
+
+    /// The provider counts `less` than we did, and no window has begun or refilled meanwhile.
+    pub(crate) fn told_less(&mut self, less: u64) {
+        self.down = self.down.saturating_add(less);
+    }
+
+    /// Whether a correction by `amount` is too much for an error of estimates.
+    pub(crate) fn is_leap(amount: u64, usable: u64) -> bool {
+        amount > usable / LEAP
     }
 
     /// What is no estimate is never less than we count.
@@ -139,7 +145,7 @@ impl Learned {
         let factor = match (self.up, self.down) {
             // Nobody tells: what was learned from a refusal fades, quickly where it is no error of an estimate.
             (0, 0) => {
-                self.factor
+                self.factor + WHOLE.saturating_sub(self.factor) / 2
                     - self.factor.saturating_sub(KEPT) / 2
                     - self.factor.saturating_sub(WHOLE) / 256
             }
@@ -181,7 +187,7 @@ mod tests {
             learned.charged(counted, 1_000);
             let there = 110;
             learned.told_more(110_u64.saturating_sub(counted), 1_000);
-            learned.told_less(counted.saturating_sub(there), 1_000);
+            learned.told_less(counted.saturating_sub(there));
         }
         assert!((109..=111).contains(&learned.scaled(100)), "{learned:?}");
     }
@@ -191,7 +197,7 @@ mod tests {
         let mut learned = nothing();
         assert!(learned.told_full(800, 1_000));
         let charged: u64 = (0..1_000).map(|_| learned.scale_next(1)).sum();
-        // An eighth more than a quarter more.
+        // A quarter more, and a sixty-fourth of that on top.
         assert_eq!(charged, 1_269);
         assert_eq!(learned.scaled(1), 2);
     }
@@ -200,7 +206,6 @@ mod tests {
     fn a_leap_teaches_nothing() {
         let mut learned = nothing();
         learned.told_more(500, 1_000);
-        learned.told_less(900, 1_000);
         learned.charged(1_000, 1_000);
         assert_eq!(learned.scaled(100), 100);
         assert_eq!(learned.margin(1_000), 0);
@@ -214,14 +219,14 @@ mod tests {
             learned.charged(100, 1_000);
         }
         assert_eq!(learned.scaled(100), 150);
-        assert_eq!(learned.margin(1_000), 31);
+        assert_eq!(learned.margin(1_000), 29);
     }
 
     #[test]
     fn a_margin_fades_when_the_corrections_stop() {
         let mut learned = nothing();
-        learned.told_more(30, 1_000);
-        assert_eq!(learned.margin(1_000), 30);
+        learned.told_more(28, 1_000);
+        assert_eq!(learned.margin(1_000), 28);
         for _ in 0..64 {
             learned.charged(1_000, 1_000);
         }

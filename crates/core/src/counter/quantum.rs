@@ -49,7 +49,7 @@ impl Quantum {
         };
         if ceiling != self.ceiling {
             // What was refused under another ceiling says nothing of this one.
-            self.trust = Trust::WHOLE;
+            self.trust = self.trust.anew();
             self.ceiling = ceiling;
         }
     }
@@ -79,8 +79,8 @@ impl Quantum {
         self.count.used(now)
     }
 
-    pub(super) fn set_spread(&mut self, spread: u64) {
-        self.count.set_spread(spread);
+    pub(super) fn set_spread(&mut self, spread: u64, now: Now) {
+        self.count.set_spread(spread, now);
     }
 
     /// A request for `charge` goes ahead. True where it tries more than is known to be there.

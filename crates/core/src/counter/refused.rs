@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::time::duration_nanos;
-use crate::{Authority, Now, Timestamp};
+use crate::{Authority, Mode, Now, Timestamp};
 
 use super::{Counter, Mark, ROUNDING};
 
@@ -25,7 +25,8 @@ impl Counter {
     /// How full a refused request made the limit or its quantum, in hundredths of a percent; `None` where it cannot have been
     /// refused for it: it charged nothing, hardly anything was in use, or the provider's answers say that there is room.
     pub(crate) fn suspicion(&self, mark: &Mark) -> Option<u64> {
-        if mark.counted == 0 || self.limit.authority == Authority::Granted {
+        let counts = self.limit.mode == Mode::Enforce && self.limit.authority == Authority::Local;
+        if mark.counted == 0 || !counts {
             return None;
         }
         let suspicion = self.window_suspicion(mark).max(self.quantum_fullness(mark));

@@ -2,11 +2,11 @@
 
 use core::time::Duration;
 
-use crate::window::Edge;
+use crate::window::{Certainty, Edge};
 use crate::{Now, Reception, Settlement, Signal, Start, Window};
 
+use super::learned::Learned;
 use super::quantum::Quantum;
-use super::trust::Trust;
 use super::{Counter, Mark, ROUNDING, ceiling};
 
 impl Counter {
@@ -40,11 +40,11 @@ impl Counter {
         let Some(remaining) = signal.remaining else {
             return;
         };
-        if !self.count.covers(mark.at, now) {
-            return;
-        }
         let whole = signal.limit.unwrap_or(self.limit.amount.get());
         let there = whole.saturating_sub(remaining);
+        if !self.count.covers(mark.at, now) || !self.count.may_hold(there) {
+            return;
+        }
         let unsure = self.unsure(mark, reception);
         if self.limit.start == Start::Empty {
             self.limit.start = Start::Full;
@@ -84,32 +84,49 @@ impl Counter {
             self.learned.told_more(least - used, usable);
             self.count.set_used(least, now);
         } else if used > most && remaining > 0 {
-            if self.learned.told_less(used - most, usable) {
-                self.count.set_used(most, now);
-            } else {
+            let less = used - most;
+            if Learned::is_leap(less, usable) {
+                // A window has begun there.
                 self.count.renew(most, mark.at, now);
+            } else {
+                self.count.set_used(most, now);
+                // Elsewhere it may as well have refilled in a way that the count does not follow: there it takes back no more
+                // than was learned.
+                if self.count.renews_as_it_does() || self.learned.charges_more() {
+                    self.learned.told_less(less);
+                }
             }
         }
     }
 
-    /// The edge of this limit's windows that an answer to the request behind `mark` tells of. Times in answers are seldom
-    /// more exact than a second.
-    pub(crate) fn edge_told(&self, signal: &Signal, mark: &Mark, now: Now) -> Option<Edge> {
-        let ends = signal.reset.or(signal.closed_for)?;
+    /// The edge of this limit's windows that an answer to the request behind `mark` tells of, and how sure that is: a reset is
+    /// an edge, a refusal's wait only probably. Times in answers are seldom more exact than a second.
+    pub(crate) fn edge_told(
+        &self,
+        signal: &Signal,
+        mark: &Mark,
+        now: Now,
+    ) -> Option<(Edge, Certainty)> {
+        let (ends, certainty) = match (signal.reset, signal.closed_for) {
+            (Some(reset), _) => (reset, Certainty::Told),
+            (None, Some(wait)) => (wait, Certainty::Likely),
+            (None, None) => return None,
+        };
         let Window::Floating { per } = self.limit.window else {
             return None;
         };
         let is_this = signal.per.is_none_or(|said| said == per);
         (is_this && ends > ROUNDING && ends <= per + ROUNDING).then(|| {
             let after = mark.at.saturating_add(ends.saturating_sub(ROUNDING));
-            Edge::between(after, now.mono.saturating_add(ends + ROUNDING))
+            let edge = Edge::between(after, now.mono.saturating_add(ends + ROUNDING));
+            (edge, certainty)
         })
     }
 
     /// A provider's windows of length `per` end at `edge`.
-    pub(crate) fn follow_edge(&mut self, per: Duration, edge: Edge) {
+    pub(crate) fn follow_edge(&mut self, per: Duration, edge: Edge, certainty: Certainty) {
         if self.limit.window == (Window::Floating { per }) {
-            self.count.follow(edge);
+            self.count.follow(edge, certainty);
         }
     }
 
@@ -118,7 +135,7 @@ impl Counter {
         if ceiling.usable != self.ceiling.usable {
             self.ceiling = ceiling;
             // What was refused under another ceiling says nothing of this one.
-            self.trust = Trust::WHOLE;
+            self.trust = self.trust.anew();
             self.count.retune(ceiling, now);
             if let Some(quantum) = &mut self.quantum {
                 quantum.retune(&self.limit, ceiling);

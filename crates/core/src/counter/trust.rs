@@ -39,6 +39,14 @@ impl Trust {
         set: Timestamp::ZERO,
     };
 
+    /// Nothing is known any more; who tries still does.
+    pub(crate) fn anew(&self) -> Self {
+        Self {
+            trying: self.trying,
+            ..Self::WHOLE
+        }
+    }
+
     /// What may be used without trying, where that is less than `usable`.
     pub(crate) fn level_below(&self, usable: u64) -> Option<u64> {
         (self.level < usable).then_some(self.level)

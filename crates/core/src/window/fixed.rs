@@ -18,6 +18,8 @@ const JUMP_MIN_NANOS: u64 = 100_000_000;
 pub(crate) struct Fixed {
     edges: Edges,
     spread: u64,
+    /// The spread from the next window on: what was carried over this one's edge was judged by the old one.
+    next_spread: u64,
     /// When the running window began to count; earlier charges are in no refundable place.
     begin: Timestamp,
     end: Timestamp,
@@ -34,6 +36,7 @@ impl Fixed {
         Self {
             edges,
             spread,
+            next_spread: spread,
             begin: now.mono,
             end,
             used,
@@ -91,7 +94,7 @@ impl Fixed {
     }
 
     pub(crate) fn set_spread(&mut self, spread: u64) {
-        self.spread = spread;
+        self.next_spread = spread;
     }
 
     /// The window as it stands at `now`.
@@ -116,6 +119,7 @@ impl Fixed {
                 window.end = edge_at_or_after(now.mono.plus_nanos(1), &window.edges, now);
             }
             window.carried = 0;
+            window.spread = window.next_spread;
         }
         window
     }

@@ -1,6 +1,6 @@
 //! How much of a limit is used, by window kind.
 //!
-//! Each kind is one file and answers the same four questions: when would this charge fit, count it, give part of it back, how
+//! Each kind is one file and answers the same questions: when would this charge fit, count it, give part of it back, how
 //! much is used. A kind knows integers and `now`; it knows no request, no reservation and no other limit. An enum and not a
 //! trait object: the set is closed, and the ledger's inner loop runs over it.
 
@@ -21,7 +21,7 @@ use edges::Edges;
 use fixed::Fixed;
 use in_flight::InFlight;
 use pacing::Pacing;
-pub(crate) use sliding::{Edge, Sliding};
+pub(crate) use sliding::{Certainty, Edge, Sliding};
 
 /// Of a small bucket, errors of so many fillings are learned together.
 const BUCKETS: u64 = 8;
@@ -171,6 +171,23 @@ impl Count {
         }
     }
 
+    /// Whether `used` may be what is used there. A provider that paces may tell of all that it gave in a period, which is more
+    /// than its bucket ever holds.
+    pub(crate) fn may_hold(&self, used: u64) -> bool {
+        match self {
+            Self::Pacing(count) => used <= count.holds().saturating_mul(2),
+            Self::Fixed(_) | Self::Sliding(_) | Self::Bucket(_) | Self::InFlight(_) => true,
+        }
+    }
+
+    /// Whether it begins anew, or refills, when the provider's does.
+    pub(crate) fn renews_as_it_does(&self) -> bool {
+        match self {
+            Self::Sliding(count) => count.knows_edges(),
+            Self::Fixed(_) | Self::Bucket(_) | Self::Pacing(_) | Self::InFlight(_) => true,
+        }
+    }
+
     /// Whether what was sent at `sent` counts in the window at `now`, so that an answer to it tells of that window.
     pub(crate) fn covers(&self, sent: Timestamp, now: Now) -> bool {
         match self {
@@ -198,9 +215,9 @@ impl Count {
     }
 
     /// The provider's windows end at `edge`, and whole lengths before and after it.
-    pub(crate) fn follow(&mut self, edge: Edge) {
+    pub(crate) fn follow(&mut self, edge: Edge, certainty: Certainty) {
         if let Self::Sliding(count) = self {
-            count.follow(edge);
+            count.follow(edge, certainty);
         }
     }
 
@@ -217,7 +234,7 @@ impl Count {
     pub(crate) fn set_spread(&mut self, spread: u64, now: Now) {
         match self {
             Self::Fixed(count) => count.set_spread(spread),
-            Self::Sliding(count) => count.set_spread(spread),
+            Self::Sliding(count) => count.set_spread(spread, now),
             Self::Bucket(count) => count.set_spread(spread, now),
             Self::Pacing(count) => count.set_spread(spread, now),
             Self::InFlight(_) => {}

@@ -44,6 +44,15 @@ struct Slot {
     amount: u64,
 }
 
+/// How sure an edge is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Certainty {
+    /// The provider named it as one.
+    Told,
+    /// It follows from how long a refusal holds, which may have another reason.
+    Likely,
+}
+
 /// Nanoseconds of the monotonic clock, which may lie before its beginning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Moment(i64);
@@ -210,14 +219,15 @@ impl Sliding {
     /// then.
     pub(crate) fn renew(&mut self, used: u64, sent: Timestamp, now: Now) {
         self.forget(now);
-        let sent = Moment::of(sent);
-        self.slots.retain(|slot| slot.last >= sent);
+        // Just before it, so that the request's own charge is still found.
+        let before = Moment::of(sent).minus(1);
+        self.slots.retain(|slot| slot.last > before);
         let newer: u64 = self.slots.iter().map(|slot| slot.amount).sum();
         let amount = used.saturating_sub(newer);
         if amount > 0 {
             self.slots.push_front(Slot {
-                first: sent,
-                last: sent,
+                first: before,
+                last: before,
                 amount,
             });
         }
@@ -225,7 +235,8 @@ impl Sliding {
     }
 
     /// Charges leave after the length and `spread`. What has left stays gone.
-    pub(crate) fn set_spread(&mut self, spread: u64) {
+    pub(crate) fn set_spread(&mut self, spread: u64, now: Now) {
+        self.forget(now);
         self.spread = spread;
     }
 
@@ -236,13 +247,23 @@ impl Sliding {
         newer.map(|slot| slot.amount).sum()
     }
 
-    /// A window ends at `edge`. What is told again and again narrows it down; what contradicts that holds instead.
-    pub(crate) fn follow(&mut self, edge: Edge) {
-        let narrowed = self.edge.and_then(|known| known.narrowed(edge, self.per));
+    /// A window ends at `edge`. What is told again and again narrows it down; what contradicts that holds instead if it is
+    /// certain.
+    pub(crate) fn follow(&mut self, edge: Edge, certainty: Certainty) {
         let length = edge.until.0.saturating_sub(edge.after.0);
-        if length <= signed(self.per / 4) {
-            self.edge = Some(narrowed.unwrap_or(edge));
+        if length > signed(self.per / 4) {
+            return;
         }
+        let narrowed = self.edge.map(|known| known.narrowed(edge, self.per));
+        self.edge = match (narrowed, certainty) {
+            (None, _) | (Some(None), Certainty::Told) => Some(edge),
+            (Some(None), Certainty::Likely) => self.edge,
+            (Some(narrowed), _) => narrowed,
+        };
+    }
+
+    pub(crate) fn knows_edges(&self) -> bool {
+        self.edge.is_some()
     }
 
     /// Whether what was sent at `sent` counts in the window at `now`, as far as edges are known.
@@ -336,7 +357,7 @@ mod tests {
         window.charge(1, at_millis(1_150));
         window.charge(2, at_millis(1_190));
         // The windows end between 200 and 220 ms after each second.
-        window.follow(edge(3_200, 3_220));
+        window.follow(edge(3_200, 3_220), Certainty::Told);
         assert_eq!(window.used(at_millis(1_219)), 5);
         assert_eq!(window.used(at_millis(1_220)), 2);
         assert_eq!(
@@ -349,13 +370,15 @@ mod tests {
     #[test]
     fn an_edge_is_narrowed_down_and_a_new_one_replaces_what_it_contradicts() {
         let mut window = Sliding::begin(SECOND, 0, 0, at_millis(0));
-        window.follow(edge(1_100, 1_200));
-        window.follow(edge(7_150, 7_300));
+        window.follow(edge(1_100, 1_200), Certainty::Likely);
+        window.follow(edge(7_150, 7_300), Certainty::Likely);
         assert_eq!(window.edge, Some(edge(1_150, 1_200)));
-        window.follow(edge(8_500, 8_600));
+        window.follow(edge(8_500, 8_600), Certainty::Likely);
+        assert_eq!(window.edge, Some(edge(1_150, 1_200)));
+        window.follow(edge(8_500, 8_600), Certainty::Told);
         assert_eq!(window.edge, Some(edge(8_500, 8_600)));
         // What leaves more than a quarter open says nothing.
-        window.follow(edge(8_000, 8_400));
+        window.follow(edge(8_000, 8_400), Certainty::Told);
         assert_eq!(window.edge, Some(edge(8_500, 8_600)));
     }
 
