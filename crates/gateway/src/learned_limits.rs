@@ -15,6 +15,8 @@ use sluicegate_core::{Limit, Signal, Timestamp};
 
 /// So many models have learned limits.
 const MODELS_MAX: usize = 256;
+/// Limits of one model that are learned: a provider that names ever other periods names none.
+const LIMITS_MAX: usize = 8;
 /// A model's limits follow upwards no more often: each change makes the whole policy anew.
 const RAISED_AFTER: Duration = Duration::from_secs(1);
 
@@ -112,9 +114,10 @@ impl LearnedLimits {
         };
         let mut known = learned.limits.iter();
         let is_late = now.saturating_since(learned.changed) >= RAISED_AFTER;
-        known
-            .find(|other| other.name == limit.name)
-            .is_none_or(|known| limit.amount > known.amount && is_late)
+        match known.find(|other| other.name == limit.name) {
+            Some(known) => limit.amount > known.amount && is_late,
+            None => learned.limits.len() < LIMITS_MAX,
+        }
     }
 
     /// Only the limits of accounts of these names.

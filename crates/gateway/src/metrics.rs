@@ -1,7 +1,8 @@
 //! What is counted for operators, and how it is told.
 //!
-//! Labels come from the configuration, never from a request: a client cannot make a series. Gauges are read from the core
-//! when somebody asks, so that they are what the core believes and not a second book.
+//! Labels come from the configuration; only learned limits name a model that was asked for, a bounded number of those that
+//! an upstream has served. Gauges are read from the core when somebody asks, so that they are what the core believes and not
+//! a second book.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

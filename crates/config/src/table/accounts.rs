@@ -37,7 +37,7 @@ pub(super) static ACCOUNT: Object = Object {
             ]),
             "auto",
             "The share of each limit that is used. `auto`: all of it but a margin, which is learned where answers show more used \
-             than we counted; of token limits an eightieth is left free at least, of none more than a thirty-second. A number is a \
+             than we counted; of token limits an eightieth is left free at least, of none more than a thirty-fourth. A number is a \
              hard cap, of which what is learned may leave free as much.",
         ),
         Field::optional(

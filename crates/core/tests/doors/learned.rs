@@ -3,11 +3,11 @@
 use core::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Core, Limit, Meter, Now, Outcome, Reception, ReservationId, Settlement, Signal,
-    TargetId,
+    Amounts, BasisPoints, Core, Headroom, Limit, Meter, Mode, Now, Outcome, Reception,
+    ReservationId, Settlement, Signal, TargetId,
 };
 
-use crate::{admitted, at, one_target, submit, tokens, waiting};
+use crate::{admitted, at, one_target, policy, submit, tokens, waiting};
 
 fn accept(core: &mut Core, answered: ReservationId, signal: Signal, now: Now) {
     let target = TargetId::new(0);
@@ -122,4 +122,58 @@ fn what_ended_shorter_than_expected_comes_back_and_is_told_so() {
     assert_eq!(used(&core, at(10)), 250);
     accept(&mut core, second, remaining(850), at(20));
     assert_eq!(used(&core, at(20)), 250);
+}
+
+/// A limit of 1,000 of which it was learned that the provider charges a tenth more.
+fn dear() -> Core {
+    let mut core = one_target(vec![tokens(1_000)]);
+    for sent in 1..=9 {
+        let now = at(sent * 1_000);
+        let open = admitted(submit(&mut core, 0, 100, now, now));
+        accept(&mut core, open, remaining(1_000 - 110 * sent), now);
+        settle(&mut core, open, 100, now);
+    }
+    let now = at(60_000);
+    admitted(submit(&mut core, 0, 100, now, now));
+    core
+}
+
+#[test]
+fn a_request_for_all_of_a_limit_starts_whatever_was_learned() {
+    let mut core = dear();
+    let empty = at(120_000);
+    admitted(submit(&mut core, 0, 1_000, empty, empty));
+    assert_eq!(used(&core, empty), 1_090);
+}
+
+#[test]
+fn a_hard_cap_forgets_what_was_learned_without_one() {
+    let mut core = dear();
+    let share = Headroom::Share(BasisPoints::new(5_000).expect("below the whole"));
+    let capped = Limit {
+        headroom: share,
+        ..tokens(1_000)
+    };
+    let now = at(120_000);
+    core.reconfigure(policy(vec![capped], &[("a", &[0])]), now);
+    admitted(submit(&mut core, 0, 100, now, now));
+    assert_eq!(used(&core, now), 100);
+}
+
+#[test]
+fn a_limit_that_is_only_watched_does_not_keep_the_other_from_being_told() {
+    let watched = Limit {
+        name: "watched".into(),
+        mode: Mode::Shadow,
+        ..tokens(2_000)
+    };
+    let mut core = one_target(vec![tokens(1_000), watched]);
+    let open = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+    let told = Signal {
+        per: Some(Duration::from_secs(60)),
+        ..remaining(400)
+    };
+    accept(&mut core, open, told, at(10));
+    let states: Vec<u64> = core.limit_states(at(10)).map(|state| state.used).collect();
+    assert_eq!(states, [600, 100]);
 }
