@@ -31,11 +31,15 @@ impl Counter {
                 self.follow_ceiling(limit, now);
             }
             // Nothing but a refusal would ever tell that it is whole again: that has to be tried.
-            (Some(limit), Reception::Refused) if limit < self.ceiling.usable => {
-                self.trust
-                    .refused(limit, self.ceiling.usable, mark.at, now.mono);
+            (Some(limit), Reception::Refused) => {
+                // Of a cut limit no greater share is used than of the whole one.
+                let level = ceiling(&self.limit, limit).usable;
+                if level < self.ceiling.usable {
+                    let usable = self.ceiling.usable;
+                    self.trust.refused(level, usable, mark.at, now.mono);
+                }
             }
-            (Some(_), Reception::Refused) | (None, _) => {}
+            (None, _) => {}
         }
         let Some(remaining) = signal.remaining else {
             return;

@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use sluicegate_core::{
-    Calendar, Core, Decision, Event, Failures, Limit, Meter, Now, Outcome, Reception,
-    ReservationId, Signal, TargetId, WallTime, Window,
+    BasisPoints, Calendar, Core, Decision, Event, Failures, Headroom, Limit, Meter, Now, Outcome,
+    Reception, ReservationId, Signal, TargetId, WallTime, Window,
 };
 
 use crate::{MINUTE, admitted, at, events, limit, one_target, submit, waiting};
@@ -194,4 +194,31 @@ fn a_day_that_is_used_up_ends_at_its_edge_also_while_somebody_tries() {
     }
     let (_, start) = waiting(submit(&mut core, 0, 1, at(90_000_000), at(62_000)));
     assert_eq!(start, Some(at(86_400_000).mono));
+}
+
+/// Half of a thousand may be used; a refusal that says the limit is 400 now leaves half of that.
+#[test]
+fn of_a_limit_that_a_refusal_says_is_cut_no_greater_share_is_used() {
+    let half = BasisPoints::new(5_000).expect("below the whole");
+    let mut core = one_target(vec![Limit {
+        headroom: Headroom::Share(half),
+        ..limit(
+            "tokens",
+            Meter::Tokens,
+            1_000,
+            Window::Sliding { per: MINUTE },
+        )
+    }]);
+    let refused = admitted(submit(&mut core, 0, 100, at(1_000), at(1_000)));
+    let cut = Signal {
+        limit: Some(400),
+        per: Some(MINUTE),
+        ..Signal::on(Meter::Tokens)
+    };
+    let target = TargetId::new(0);
+    core.observe(target, refused, Reception::Refused, &[cut], at(1_100));
+    admitted(submit(&mut core, 0, 100, at(1_200), at(1_200)));
+    // Two hundred are in use: the next waits for them to leave, or for somebody to try after a minute.
+    let (_, start) = waiting(submit(&mut core, 0, 100, at(300_000), at(1_300)));
+    assert_eq!(start, Some(at(61_000).mono));
 }
