@@ -101,6 +101,9 @@ impl Amounts {
 pub struct BasisPoints(u16);
 
 impl BasisPoints {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
     /// The whole.
     pub const WHOLE: Self = Self(10_000);
 

@@ -1,0 +1,56 @@
+//! Whether a failed attempt is worth another, and when.
+
+use core::time::Duration;
+
+use crate::BasisPoints;
+
+/// How hard one lane tries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RetryRule {
+    /// Calls for one request over all deployments and fallbacks, the first included; at least one.
+    pub attempts_max: u32,
+    /// No attempt begins later than that after the first one began.
+    pub total_max: Duration,
+}
+
+/// How long a retry waits where the provider names no time: a random time up to a bound that doubles with each attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BackoffRule {
+    /// The bound before the second attempt.
+    pub first: Duration,
+    /// The bound never grows beyond.
+    pub max: Duration,
+}
+
+/// How much retries may add to the traffic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RetryBudgetRule {
+    /// Retries per first attempt of the last [`OVER`](Self::OVER).
+    pub share: BasisPoints,
+    /// So many retries a second are always allowed.
+    pub floor_per_second: u32,
+}
+
+impl RetryBudgetRule {
+    /// The time over which traffic is counted.
+    pub const OVER: Duration = Duration::from_secs(10);
+}
+
+impl Default for BackoffRule {
+    fn default() -> Self {
+        Self {
+            first: Duration::from_millis(500),
+            max: Duration::from_secs(8),
+        }
+    }
+}
+
+impl Default for RetryBudgetRule {
+    /// A fifth of the traffic, and ten a second.
+    fn default() -> Self {
+        Self {
+            share: BasisPoints::new(2_000).unwrap_or(BasisPoints::ZERO),
+            floor_per_second: 10,
+        }
+    }
+}
