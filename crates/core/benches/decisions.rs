@@ -8,10 +8,14 @@ use core::time::Duration;
 
 use divan::Bencher;
 use sluicegate_core::{
-    Amounts, Authority, BasisPoints, Core, Decision, Failures, Headroom, Limit, LimitId, Meter,
-    Mode, Now, Outcome, Policy, Settlement, Start, Submission, Target, TargetId, Timestamp,
-    WallTime, Window,
+    Amounts, Authority, BasisPoints, Core, Decision, Failures, Headroom, Lane, Limit, LimitId,
+    Meter, Mode, Now, Outcome, Policy, Settlement, Start, Submission, Target, TargetId, TenantId,
+    Timestamp, WallTime, Window,
 };
+
+/// Tells what is held in memory: a ticket costs what the peak grows by.
+#[global_allocator]
+static MEMORY: divan::AllocProfiler = divan::AllocProfiler::system();
 
 fn main() {
     divan::main();
@@ -48,7 +52,7 @@ fn core(window: Window, tokens: u64) -> Core {
         name: "target".into(),
         limits: (0..4).map(LimitId::new).collect(),
     };
-    let policy = Policy::new(limits, vec![target], 100_000, Duration::from_secs(3_600));
+    let policy = Policy::new(limits, vec![target], 2_000_000, Duration::from_secs(3_600));
     Core::new(policy.expect("four limits, one target"), at(0))
 }
 
@@ -63,11 +67,7 @@ fn submission() -> Submission {
     let demand = Amounts::one_request()
         .with(Meter::Tokens, 2_000)
         .with(Meter::OutputTokens, 500);
-    Submission {
-        target: TargetId::new(0),
-        demand,
-        deadline: Timestamp::MAX,
-    }
+    Submission::new(TargetId::new(0), demand, Timestamp::MAX)
 }
 
 const WINDOWS: [(&str, Window); 4] = [
@@ -118,22 +118,52 @@ fn earliest_when_full(bencher: Bencher<'_, '_>, name: &str) {
         core.submit(submission(), at(nanos * 1_000_000));
     }
     let now = at(600_000_000);
-    let demand = submission().demand;
-    core.earliest(TargetId::new(0), demand, now);
-    bencher.bench_local(|| black_box(core.earliest(TargetId::new(0), black_box(demand), now)));
+    let submission = submission();
+    core.earliest(&submission, now);
+    bencher.bench_local(|| black_box(core.earliest(black_box(&submission), now)));
 }
 
-/// Joining a line of ten thousand, with the start that is promised, and leaving it.
-#[divan::bench(args = names())]
-fn join_a_long_line(bencher: Bencher<'_, '_>, name: &str) {
-    let mut core = core(window(name), 2_000 * 50);
-    for _ in 0..10_000 {
-        core.submit(submission(), at(0));
-    }
-    let now = at(1_000);
+/// Joining a line that is so long, with the start that is promised, and leaving it.
+#[divan::bench(args = names(), consts = [10_000, 1_000_000])]
+fn join_a_long_line<const WAITING: usize>(bencher: Bencher<'_, '_>, name: &str) {
+    let (mut core, now) = waiting(name, WAITING);
     bencher.bench_local(|| {
         if let Decision::Waiting { ticket, .. } = core.submit(black_box(submission()), now) {
             black_box(core.cancel(ticket, now));
         }
     });
+}
+
+/// One starts, and another one joins in its place: the line stays as long as it is.
+#[divan::bench(args = names(), consts = [10_000, 1_000_000])]
+fn start_from_a_long_line<const WAITING: usize>(bencher: Bencher<'_, '_>, name: &str) {
+    let (mut core, mut now) = waiting(name, WAITING);
+    bencher.bench_local(|| {
+        if core.poll_event().is_none() {
+            let due = core.poll_timeout().expect("somebody waits");
+            now = at(due.as_nanos().max(now.mono.as_nanos()));
+            core.handle_timeout(now);
+            core.poll_event();
+        }
+        black_box(core.submit(black_box(submission()), now));
+    });
+}
+
+/// A core in whose line so many wait, of all lanes and of several tenants.
+fn waiting(name: &str, tickets: usize) -> (Core, Now) {
+    let mut core = core(window(name), 2_000 * 600);
+    for index in 0..tickets + 600 {
+        core.submit(of(index), at(0));
+    }
+    (core, at(1_000))
+}
+
+fn of(index: usize) -> Submission {
+    let lanes = [Lane::Batch, Lane::Batch, Lane::Batch, Lane::Api];
+    Submission {
+        lane: lanes[index % lanes.len()],
+        tenant: TenantId::new(index % 7),
+        deadline: Timestamp::from_nanos(1 << 60).saturating_add(Duration::from_nanos(index as u64)),
+        ..submission()
+    }
 }

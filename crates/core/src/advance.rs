@@ -1,16 +1,18 @@
 //! What a core does when it is looked at: reservations expire, tickets start or are refused, grants are asked for.
 //!
-//! Who came first starts first among all that share a limit. A ticket that must wait holds back everything behind it that
-//! would be charged on one of its limits, so that a start that was promised is not moved by somebody who came later. Only a
-//! ticket that waits for a slot has no promised start: it holds back those that want the same slots and nobody else.
+//! Whose turn it is starts first among all that share a limit. A ticket that must wait holds back everything behind it that
+//! would be charged on one of its limits, so that a start that was promised is not moved by somebody who came later; who
+//! moves it nowhere may pass (`lanes.rs`). Only a ticket that waits for a slot has no promised start: it holds back those that
+//! want the same slots and nobody else.
 
 use alloc::vec::Vec;
 
 use crate::decision::{Event, Refusal};
 use crate::gate::{Core, EVENTS_MAX};
+use crate::lanes::LaneFit;
 use crate::ledger::Fit;
 use crate::line::{Asked, Ticket, TicketId};
-use crate::{Authority, LimitId, Now, Timestamp};
+use crate::{Authority, LimitId, Now, Outcome, Timestamp};
 
 impl Core {
     /// Does everything that is due. A ticket that may start now is started before lateness is looked at: whoever drives the
@@ -26,8 +28,9 @@ impl Core {
 
     fn expire_reservations(&mut self, now: Now) {
         while self.events.len() < EVENTS_MAX
-            && let Some(reservation) = self.ledger.expire(now)
+            && let Some(reservation) = self.ledger.expired(now)
         {
+            self.end(reservation, Outcome::Unmeasured, now);
             self.events.push_back(Event::Expired { reservation });
             self.forget_forecasts();
         }
@@ -43,13 +46,14 @@ impl Core {
             let Some(late) = self.line.ticket(ticket).copied() else {
                 break;
             };
-            let limits = &self.policy.targets()[late.target.index()].limits;
-            let (limit, start) = match self.ledger.fit(limits, late.demand, now) {
-                Fit::Now => (None, None),
-                Fit::At(start, limit) => (Some(limit), Some(start)),
-                Fit::OnRelease(limit) => (Some(limit), None),
+            let late_by = |limit, start| Refusal::Deadline { limit, start };
+            let refusal = match self.fit_in_lane(late.target, late.demand, late.lane, now) {
+                LaneFit::Now | LaneFit::Later(Fit::Now) => late_by(None, None),
+                LaneFit::Left(limit, start) => Refusal::Shed { limit, start },
+                LaneFit::Later(Fit::At(start, limit)) => late_by(Some(limit), Some(start)),
+                LaneFit::Later(Fit::OnRelease(limit)) => late_by(Some(limit), None),
             };
-            self.refuse(ticket, Refusal::Deadline { limit, start });
+            self.refuse(ticket, refusal);
             self.forget_forecast(late.target);
             refused = true;
         }
@@ -58,45 +62,87 @@ impl Core {
 
     fn start_tickets(&mut self, now: Now) {
         self.wake = None;
-        self.held_back.clear();
-        let mut from = 0;
-        while let Some((id, next)) = self.line.head_from(from) {
-            from = next;
-            if self.events.len() >= EVENTS_MAX {
+        for group in 0..self.groups.all.len() {
+            self.walks[group].next_start = None;
+            if self.line.waits(group) && !self.walk(group, now) {
                 self.wake = Some(now.mono);
                 return;
             }
-            let Some(ticket) = self.line.ticket(id).copied() else {
-                continue;
-            };
-            let limits = &self.policy.targets()[ticket.target.index()].limits;
-            if limits.iter().any(|limit| self.held_back.contains(limit)) {
-                self.held_back.extend_from_slice(limits);
-                continue;
-            }
-            let fit = self.ledger.fit(limits, ticket.demand, now);
-            if fit == Fit::Now && self.obtain_grant(id, &ticket, now) {
-                let limits = &self.policy.targets()[ticket.target.index()].limits;
-                let reservation = self.ledger.reserve(limits, ticket.demand, now);
-                self.line.leave(id);
-                self.events.push_back(Event::Admitted {
-                    ticket: id,
-                    reservation,
-                });
-                continue;
-            }
-            match fit {
-                Fit::At(start, _) => self.wake_at(start),
-                // Nobody knows when it starts, so nothing but the slot itself is kept for it.
-                Fit::OnRelease(limit) => {
-                    self.held_back.push(limit);
-                    continue;
-                }
-                Fit::Now => {}
-            }
-            self.held_back
-                .extend_from_slice(&self.policy.targets()[ticket.target.index()].limits);
         }
+    }
+
+    /// Starts who may start in `group`. False where so much has started that events must be fetched first.
+    fn walk(&mut self, group: usize, now: Now) -> bool {
+        self.held_back.clear();
+        self.passed_over.clear();
+        while let Some((id, is_due)) = self
+            .line
+            .next(group, &self.passed_over, self.policy.lanes())
+        {
+            if self.events.len() >= EVENTS_MAX {
+                return false;
+            }
+            let Some(ticket) = self.line.ticket(id).copied() else {
+                break;
+            };
+            if !self.starts(group, id, &ticket, is_due, now) {
+                self.passed_over.push(ticket.target);
+            }
+        }
+        self.let_pass(group, now);
+        true
+    }
+
+    /// Starts a ticket whose turn it is, if it may. Otherwise it holds back those who come after it.
+    fn starts(
+        &mut self,
+        group: usize,
+        id: TicketId,
+        ticket: &Ticket,
+        is_due: bool,
+        now: Now,
+    ) -> bool {
+        let limits = &self.policy.targets()[ticket.target.index()].limits;
+        let held_back = limits.iter().any(|limit| self.held_back.contains(limit));
+        if self.lanes_held[ticket.lane.index()] {
+            return false;
+        }
+        if !held_back {
+            let fit = if is_due {
+                // What it is owed it need not leave to anybody.
+                match self.ledger.fit(limits, ticket.demand, now) {
+                    Fit::Now => LaneFit::Now,
+                    later => LaneFit::Later(later),
+                }
+            } else {
+                self.fit_in_lane(ticket.target, ticket.demand, ticket.lane, now)
+            };
+            match fit {
+                LaneFit::Now if self.obtain_grant(id, ticket, now) => {
+                    self.start(id, ticket, now);
+                    return true;
+                }
+                LaneFit::Now | LaneFit::Later(Fit::Now) => {}
+                LaneFit::Later(Fit::At(start, _)) => {
+                    self.wake_at(start);
+                    let next = &mut self.walks[group].next_start;
+                    *next = Some(next.map_or(start, |next| next.min(start)));
+                }
+                // Nobody knows when it starts, so nothing but the slot itself is kept for it.
+                LaneFit::Later(Fit::OnRelease(limit)) => {
+                    self.held_back.push(limit);
+                    return false;
+                }
+                LaneFit::Left(limit, start) => {
+                    let again = self.looks_again(limit, now);
+                    self.wake_at(start.map_or(again, |start| start.min(again)));
+                    self.walks[group].next_start = Some(now.mono);
+                }
+            }
+        }
+        self.held_back
+            .extend_from_slice(&self.policy.targets()[ticket.target.index()].limits);
+        false
     }
 
     /// True when everything that somebody else counts was given; asks for it where that was not done yet.
@@ -136,7 +182,7 @@ impl Core {
     }
 
     pub(crate) fn refuse(&mut self, ticket: TicketId, refusal: Refusal) {
-        if let Some(left) = self.line.leave(ticket) {
+        if let Some(left) = self.leave(ticket) {
             self.return_grant(ticket, &left);
             self.events.push_back(Event::Refused { ticket, refusal });
         }
@@ -158,7 +204,7 @@ impl Core {
         }
     }
 
-    fn wake_at(&mut self, instant: Timestamp) {
+    pub(crate) fn wake_at(&mut self, instant: Timestamp) {
         self.wake = Some(self.wake.map_or(instant, |wake| wake.min(instant)));
     }
 }

@@ -334,6 +334,20 @@ impl Counter {
         }
     }
 
+    /// When a charge that is made now counts no more, where all of it ends at once.
+    pub(crate) fn clears(&self, now: Now) -> Option<Timestamp> {
+        let clears = self.count.clears(now)?;
+        let quantum = self.quantum.as_ref().map(|quantum| quantum.clears(now));
+        Some(quantum.map_or(clears, |quantum| quantum.max(clears)))
+    }
+
+    /// When the window ends, where that is known.
+    pub(crate) fn edge(&self, now: Now) -> Option<Timestamp> {
+        let edges = !matches!(self.limit.window, Window::Sliding { .. });
+        let clears = self.count.clears(now);
+        clears.filter(|_| edges && self.count.renews_as_it_does())
+    }
+
     pub(crate) fn used(&self, now: Now) -> u64 {
         self.count.used(now)
     }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::line::TicketId;
-use crate::{Amounts, LimitId, ReservationId, TargetId, Timestamp};
+use crate::{Amounts, Lane, LimitId, ReservationId, TargetId, TenantId, Timestamp};
 
 /// A request that wants to start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,8 +12,28 @@ pub struct Submission {
     pub target: TargetId,
     /// What it will be charged there.
     pub demand: Amounts,
+    /// How urgent it is.
+    pub lane: Lane,
+    /// Whose share it is of.
+    pub tenant: TenantId,
+    /// What it takes of memory while it waits.
+    pub bytes: u32,
     /// When waiting stops being useful: a start at that very instant still is.
     pub deadline: Timestamp,
+}
+
+impl Submission {
+    /// A submission of nobody in particular, to the lane of programs that wait.
+    pub const fn new(target: TargetId, demand: Amounts, deadline: Timestamp) -> Self {
+        Self {
+            target,
+            demand,
+            lane: Lane::Api,
+            tenant: TenantId::NONE,
+            bytes: 0,
+            deadline,
+        }
+    }
 }
 
 /// The answer to a [`Submission`].
@@ -48,6 +68,13 @@ pub enum Refusal {
         /// The limit that decides, where one does.
         limit: Option<LimitId>,
         /// When it would have started.
+        start: Option<Timestamp>,
+    },
+    /// It would fit, but is left to higher lanes, and cannot wait.
+    Shed {
+        /// The limit that is left to them.
+        limit: LimitId,
+        /// When it would start, if they want all that they are expected to.
         start: Option<Timestamp>,
     },
     /// The line is full.

@@ -1,14 +1,17 @@
 //! When a ticket at the end of the line will start: the line played ahead on a copy of the counts.
 //!
-//! A forecast is kept and grows with each ticket that joins. What makes starts earlier (a refund, somebody leaving) or later
-//! (an overrun, a signal) only marks it as old; it is made anew when the next ticket joins. With a short line that is every
-//! time; a long one is played anew at most every [`AGE_MAX`], so that a storm of arrivals cannot make the core slow.
+//! A forecast is for one lane and tenant. It is kept and grows with each ticket that joins there. What makes starts earlier (a
+//! refund, somebody leaving) or later (an overrun, a signal, a ticket that goes before) only marks it as old; it is made anew
+//! when the next ticket joins. With a short line that is every time; a long one is played anew at most every [`AGE_MAX`], and no
+//! further than [`Forecast::PLAYED_MAX`] tickets: those behind are taken to start as fast as those that were played, so that a
+//! storm of arrivals cannot make the core slow.
 
 use core::time::Duration;
 
 use crate::ledger::{Fit, Ledger};
-use crate::line::Ticket;
-use crate::{Amounts, LimitId, Now, Timestamp};
+use crate::line::{Ahead, Ticket};
+use crate::time::duration_nanos;
+use crate::{Amounts, Lane, LimitId, Now, TenantId, Timestamp};
 
 /// Up to that many tickets are played anew whenever something changed.
 const TICKETS_MAX: usize = 512;
@@ -17,8 +20,13 @@ const AGE_MAX: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Forecast {
+    lane: Lane,
+    tenant: TenantId,
     counts: Ledger,
     made: Timestamp,
+    /// What was played, and what comes after it and was not.
+    played: u64,
+    beyond: u64,
     old: bool,
     /// The start of the ticket placed last.
     last: Placed,
@@ -34,8 +42,17 @@ pub(crate) enum Placed {
 }
 
 impl Forecast {
-    pub(crate) fn new(counts: Ledger, now: Now) -> Self {
+    /// Tickets that are played one by one.
+    pub(crate) const PLAYED_MAX: usize = TICKETS_MAX;
+    /// Forecasts that are kept for one group of targets.
+    pub(crate) const KEPT_MAX: usize = 4;
+
+    pub(crate) fn new(lane: Lane, tenant: TenantId, counts: Ledger, now: Now) -> Self {
         Self {
+            lane,
+            tenant,
+            played: 0,
+            beyond: 0,
             counts,
             made: now.mono,
             old: false,
@@ -47,29 +64,41 @@ impl Forecast {
         !self.old || (waiting > TICKETS_MAX && now.mono < self.made.saturating_add(AGE_MAX))
     }
 
+    pub(crate) fn is_for(&self, lane: Lane, tenant: TenantId) -> bool {
+        (self.lane, self.tenant) == (lane, tenant)
+    }
+
+    pub(crate) const fn lane(&self) -> Lane {
+        self.lane
+    }
+
     pub(crate) fn mark_old(&mut self) {
         self.old = true;
     }
 
-    /// Plays `tickets`, in their order.
+    /// Plays what goes before.
     pub(crate) fn play<'a>(
         &mut self,
-        tickets: &[Ticket],
+        ahead: &Ahead,
         limits_of: impl Fn(&Ticket) -> &'a [LimitId],
         now: Now,
     ) {
-        for ticket in tickets {
+        for ticket in &ahead.tickets {
             let limits = limits_of(ticket);
             let placed = self.start_of(limits, ticket.demand, now);
             self.add(limits, ticket.demand, placed, now);
         }
+        self.beyond = ahead.beyond;
     }
 
     /// When a demand behind all that were added starts.
     pub(crate) fn start_of(&self, limits: &[LimitId], demand: Amounts, now: Now) -> Placed {
-        let Placed::At(before, _) = self.last else {
+        let Placed::At(before, limit) = self.last else {
             return self.last;
         };
+        if self.beyond > 0 {
+            return Placed::At(self.beyond_played(before), limit);
+        }
         let from = now.at(before);
         match self.counts.fit(limits, demand, from) {
             Fit::Now => Placed::At(from.mono, None),
@@ -80,10 +109,22 @@ impl Forecast {
 
     /// Counts a demand where [`start_of`](Self::start_of) placed it.
     pub(crate) fn add(&mut self, limits: &[LimitId], demand: Amounts, placed: Placed, now: Now) {
+        if self.beyond > 0 {
+            self.beyond = self.beyond.saturating_add(demand.weight());
+            return;
+        }
         if let Placed::At(start, _) = placed {
             self.counts.charge(limits, demand, now.at(start));
         }
+        self.played = self.played.saturating_add(demand.weight());
         self.last = placed;
+    }
+
+    /// When what comes after `played`, of which the last starts at `last`, has started as well at the same pace.
+    fn beyond_played(&self, last: Timestamp) -> Timestamp {
+        let took = duration_nanos(last.saturating_since(self.made));
+        let more = u128::from(took) * u128::from(self.beyond) / u128::from(self.played.max(1));
+        last.plus_nanos(u64::try_from(more).unwrap_or(u64::MAX))
     }
 }
 

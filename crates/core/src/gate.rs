@@ -10,11 +10,13 @@ use core::time::Duration;
 use crate::decision::{Decision, Event, Grant, Refusal, Submission};
 use crate::forecast::{Forecast, Placed};
 use crate::group::Groups;
-use crate::ledger::{Fit, Ledger};
+use crate::lanes::{Held, LaneFit, Walk};
+use crate::ledger::Ledger;
 use crate::line::{Asked, Line, Ticket, TicketId};
+use crate::wanted::Wanted;
 use crate::{
-    Amounts, LimitId, Now, Outcome, Policy, Reception, ReservationId, Resolution, Signal, TargetId,
-    Timestamp,
+    Lane, LimitId, Now, Outcome, Policy, Reception, ReservationId, Resolution, Signal, TargetId,
+    TenantId, Timestamp,
 };
 
 /// Events that may wait to be fetched before the core stops starting tickets. It goes on when they were fetched and asks for
@@ -47,11 +49,8 @@ pub const EVENTS_MAX: usize = 256;
 /// let mut now = Now::default();
 /// let mut core = Core::new(policy, now);
 ///
-/// let submission = Submission {
-///     target: TargetId::new(0),
-///     demand: Amounts::one_request().with(Meter::Tokens, 600),
-///     deadline: Timestamp::MAX,
-/// };
+/// let demand = Amounts::one_request().with(Meter::Tokens, 600);
+/// let submission = Submission::new(TargetId::new(0), demand, Timestamp::MAX);
 /// let Decision::Admitted(first) = core.submit(submission, now) else { panic!("it fits") };
 /// let Decision::Waiting { ticket, start } = core.submit(submission, now) else { panic!("it does not") };
 /// assert_eq!(start, Some(Timestamp::ZERO.saturating_add(Duration::from_secs(60))));
@@ -64,15 +63,24 @@ pub const EVENTS_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub struct Core {
     pub(crate) policy: Policy,
-    groups: Groups,
+    pub(crate) groups: Groups,
     pub(crate) ledger: Ledger,
     pub(crate) line: Line,
-    forecasts: Vec<Option<Forecast>>,
+    /// By group: where the next ticket of a lane and tenant would come to stand.
+    forecasts: Vec<Vec<Forecast>>,
+    /// By limit: what the higher lanes want of it, and what all that wait want together.
+    pub(crate) wanted: Vec<Wanted>,
+    pub(crate) waiting_demand: Vec<u64>,
+    /// By group: the walk along its line that was made last.
+    pub(crate) walks: Vec<Walk>,
+    /// Lanes of which nothing starts.
+    pub(crate) lanes_held: [bool; Lane::ALL.len()],
     pub(crate) events: VecDeque<Event>,
     /// When the line next wants to be looked at.
     pub(crate) wake: Option<Timestamp>,
-    /// Limits of tickets that must wait, while the line is being looked at.
+    /// Limits of tickets that must wait, and targets of which nothing more starts, while the line is being looked at.
     pub(crate) held_back: Vec<LimitId>,
+    pub(crate) passed_over: Vec<TargetId>,
 }
 
 /// What is counted on one limit.
@@ -98,11 +106,20 @@ impl Core {
         let groups = Groups::of(&policy);
         Self {
             ledger: Ledger::new(policy.limits(), policy.reservation_ttl(), now),
-            line: Line::new(policy.targets().len()),
-            forecasts: alloc::vec![None; groups.all.len()],
+            line: Line::new(&groups, policy.targets().len()),
+            forecasts: alloc::vec![Vec::new(); groups.all.len()],
+            wanted: policy
+                .limits()
+                .iter()
+                .map(|limit| Wanted::of(limit, now))
+                .collect(),
+            waiting_demand: alloc::vec![0; policy.limits().len()],
+            walks: alloc::vec![Walk::default(); groups.all.len()],
+            lanes_held: [false; Lane::ALL.len()],
             events: VecDeque::new(),
             wake: None,
             held_back: Vec::new(),
+            passed_over: Vec::new(),
             groups,
             policy,
         }
@@ -114,7 +131,9 @@ impl Core {
         let Submission {
             target,
             demand,
+            lane,
             deadline,
+            ..
         } = submission;
         let Some(place) = self.policy.target(target) else {
             return Decision::Refused(Refusal::NoSuchTarget);
@@ -122,16 +141,36 @@ impl Core {
         if let Some((limit, demand)) = self.ledger.never_fits(&place.limits, demand) {
             return Decision::Refused(Refusal::TooLarge { limit, demand });
         }
-        let asks = self.ledger.wants_grant(&place.limits);
-        let waits = asks || self.group_waits(target);
-        if !waits && self.ledger.fit(&place.limits, demand, now) == Fit::Now {
-            self.forecasts[self.groups.of_target(target)] = None;
-            return Decision::Admitted(self.ledger.reserve(&place.limits, demand, now));
+        self.ask(&submission, now);
+        let group = self.groups.of_target(target);
+        let asks = self
+            .ledger
+            .wants_grant(&self.policy.targets()[target.index()].limits);
+        let held = asks || self.lanes_held[lane.index()];
+        let behind = self.line.waits_before(group, lane, self.policy.lanes());
+        let mut left_to_others = None;
+        if !held && (!behind || self.may_pass(group, &submission, now)) {
+            match self.fit_in_lane(target, demand, lane, now) {
+                LaneFit::Now => {
+                    self.forecasts[group].clear();
+                    if self.line.waits(group) {
+                        self.line.count(group, lane, demand, self.policy.lanes());
+                    }
+                    return Decision::Admitted(self.begin(target, demand, lane, now));
+                }
+                LaneFit::Left(limit, start) => left_to_others = Some((limit, start)),
+                LaneFit::Later(_) => {}
+            }
         }
-        let placed = self.place(target, demand, now);
-        let start = placed.start().filter(|_| !asks);
-        if self.line.len() >= self.policy.tickets_max() {
+        let placed = self.place(&submission, now);
+        let start = placed.start().filter(|_| !held);
+        if self.is_full(&submission) {
             return Decision::Refused(Refusal::LineFull { start });
+        }
+        if let Some((limit, start)) = left_to_others
+            && deadline <= now.mono
+        {
+            return Decision::Refused(Refusal::Shed { limit, start });
         }
         if deadline < start.unwrap_or(now.mono) {
             return Decision::Refused(Refusal::Deadline {
@@ -139,22 +178,24 @@ impl Core {
                 start,
             });
         }
-        if let Some(forecast) = &mut self.forecasts[self.groups.of_target(target)] {
-            forecast.add(
-                &self.policy.targets()[target.index()].limits,
-                demand,
-                placed,
-                now,
-            );
-        }
-        let ticket = self.line.join(target, demand, deadline);
+        self.foresee(&submission, placed, now);
+        let share = self.policy.weight(submission.tenant);
+        let ticket = self.line.join(Ticket::of(&submission), share);
+        self.count_waiting(target, demand, u64::saturating_add);
         self.advance(now);
         Decision::Waiting { ticket, start }
     }
 
+    /// Whether no more tickets may wait. Those of lower lanes take nobody's place.
+    fn is_full(&self, submission: &Submission) -> bool {
+        let (tickets, bytes) = self.line.before_or_in(submission.lane);
+        let bytes = bytes.saturating_add(u64::from(submission.bytes));
+        tickets >= self.policy.tickets_max() || bytes > self.policy.bytes_max()
+    }
+
     /// Takes a ticket out of the line. False where it has started, was refused or left before.
     pub fn cancel(&mut self, ticket: TicketId, now: Now) -> bool {
-        let Some(left) = self.line.leave(ticket) else {
+        let Some(left) = self.leave(ticket) else {
             return false;
         };
         self.return_grant(ticket, &left);
@@ -170,7 +211,7 @@ impl Core {
         outcome: Outcome,
         now: Now,
     ) -> Option<Vec<Resolution>> {
-        let resolutions = self.ledger.settle(reservation, outcome, now)?;
+        let resolutions = self.end(reservation, outcome, now)?;
         if let Some(first) = resolutions.first() {
             // All limits of one reservation are in one group.
             self.forget_forecast_of(first.limit);
@@ -251,20 +292,28 @@ impl Core {
             .ledger
             .reconfigured(policy.limits(), policy.reservation_ttl(), now);
         let old = core::mem::replace(&mut self.policy, policy);
-        let place = |target: TargetId| {
-            old.target(target)
-                .and_then(|target| self.policy.target_named(&target.name))
+        self.groups = Groups::of(&self.policy);
+        let place = |ticket: &Ticket| {
+            let name = &old.target(ticket.target)?.name;
+            let target = self.policy.target_named(name)?;
+            let tenant = old.tenants().get(ticket.tenant.index());
+            let tenant = tenant.and_then(|tenant| self.policy.tenant_named(&tenant.name));
+            let tenant = tenant.unwrap_or(TenantId::NONE);
+            Some((target, tenant, self.policy.weight(tenant)))
         };
-        let gone = self.line.moved(self.policy.targets().len(), place);
+        let gone = self
+            .line
+            .moved(&self.groups, self.policy.targets().len(), place);
         for (ticket, _) in gone {
             self.events.push_back(Event::Refused {
                 ticket,
                 refusal: Refusal::NoSuchTarget,
             });
         }
-        self.groups = Groups::of(&self.policy);
-        self.forecasts = alloc::vec![None; self.groups.all.len()];
+        self.forecasts = alloc::vec![Vec::new(); self.groups.all.len()];
+        self.walks = alloc::vec![Walk::default(); self.groups.all.len()];
         self.ledger = ledger;
+        self.want_anew(&old, now);
         self.refuse_too_large();
         self.advance(now);
     }
@@ -326,9 +375,9 @@ impl Core {
         self.line.len()
     }
 
-    /// Tickets that wait for `target`.
-    pub fn waiting_for(&self, target: TargetId) -> usize {
-        self.line.waiting_for(target)
+    /// Tickets of `lane` that wait for `target`.
+    pub fn waiting_for(&self, target: TargetId, lane: Lane) -> usize {
+        self.line.waiting_for(target, lane)
     }
 
     /// Reservations that have not ended.
@@ -336,52 +385,94 @@ impl Core {
         self.ledger.reservations_open()
     }
 
-    /// When `demand` could start on `target` behind everything that waits; `None` where that hangs on something in flight or
+    /// When `submission` could start behind everything that goes before it; `None` where that hangs on something in flight or
     /// it never could.
-    pub fn earliest(&mut self, target: TargetId, demand: Amounts, now: Now) -> Option<Timestamp> {
-        let limits = &self.policy.target(target)?.limits;
-        if self.ledger.never_fits(limits, demand).is_some() {
+    pub fn earliest(&mut self, submission: &Submission, now: Now) -> Option<Timestamp> {
+        let limits = &self.policy.target(submission.target)?.limits;
+        if self.ledger.never_fits(limits, submission.demand).is_some() {
             return None;
         }
-        self.place(target, demand, now).start()
+        self.place(submission, now).start()
     }
 
-    fn group_waits(&self, target: TargetId) -> bool {
-        let group = &self.groups.all[self.groups.of_target(target)];
-        group
-            .targets
-            .iter()
-            .any(|&target| self.line.waiting_for(target) > 0)
+    /// Of a lane that is held nothing starts: its tickets wait until it is let go, or for their deadlines.
+    pub fn hold(&mut self, lane: Lane, held: Held, now: Now) {
+        let held = held == Held::Yes;
+        if core::mem::replace(&mut self.lanes_held[lane.index()], held) != held {
+            self.forget_forecasts();
+            self.advance(now);
+        }
     }
 
-    /// Where `demand` would come to stand behind all that wait in the group of `target`.
-    fn place(&mut self, target: TargetId, demand: Amounts, now: Now) -> Placed {
-        let place = self.groups.of_target(target);
-        let group = &self.groups.all[place];
+    /// Where `submission` would come to stand behind all that go before it.
+    fn place(&mut self, submission: &Submission, now: Now) -> Placed {
+        let &Submission {
+            target,
+            demand,
+            lane,
+            tenant,
+            ..
+        } = submission;
+        let group = self.groups.of_target(target);
         let targets = self.policy.targets();
-        let forecast = self.forecasts[place].take();
-        let serves = |forecast: &Forecast| forecast.serves(self.line.len(), now);
-        let forecast = forecast.filter(serves).unwrap_or_else(|| {
-            let mut forecast = Forecast::new(self.ledger.counts_of(&group.limits, now), now);
+        let place = self.forecasts[group]
+            .iter()
+            .position(|forecast| forecast.is_for(lane, tenant));
+        let serves =
+            place.filter(|&place| self.forecasts[group][place].serves(self.line.len(), now));
+        let place = serves.unwrap_or_else(|| {
+            let counts = self.ledger.counts_of(&self.groups.all[group].limits, now);
+            let mut forecast = Forecast::new(lane, tenant, counts, now);
+            let ahead = self
+                .line
+                .ahead_of(group, lane, tenant, Forecast::PLAYED_MAX);
             let limits_of = |ticket: &Ticket| targets[ticket.target.index()].limits.as_slice();
-            forecast.play(&self.line.in_order(&group.targets), limits_of, now);
-            forecast
+            forecast.play(&ahead, limits_of, now);
+            let forecasts = &mut self.forecasts[group];
+            match place {
+                Some(place) => forecasts[place] = forecast,
+                None if forecasts.len() < Forecast::KEPT_MAX => forecasts.push(forecast),
+                None => {
+                    forecasts.rotate_left(1);
+                    *forecasts.last_mut().expect("several are kept") = forecast;
+                }
+            }
+            place.unwrap_or(self.forecasts[group].len() - 1)
         });
-        let placed = forecast.start_of(&targets[target.index()].limits, demand, now);
-        self.forecasts[place] = Some(forecast);
-        placed
+        self.forecasts[group][place].start_of(&targets[target.index()].limits, demand, now)
+    }
+
+    /// A ticket joins: of what it goes before, nothing is certain any more.
+    fn foresee(&mut self, submission: &Submission, placed: Placed, now: Now) {
+        let &Submission {
+            target,
+            demand,
+            lane,
+            tenant,
+            ..
+        } = submission;
+        let limits = &self.policy.targets()[target.index()].limits;
+        for forecast in &mut self.forecasts[self.groups.of_target(target)] {
+            if forecast.is_for(lane, tenant) {
+                forecast.add(limits, demand, placed, now);
+            } else if forecast.lane() >= lane {
+                forecast.mark_old();
+            }
+        }
     }
 
     pub(crate) fn forget_forecast(&mut self, target: TargetId) {
-        if let Some(forecast) = &mut self.forecasts[self.groups.of_target(target)] {
-            forecast.mark_old();
-        }
+        let group = self.groups.of_target(target);
+        self.forecasts[group]
+            .iter_mut()
+            .for_each(Forecast::mark_old);
     }
 
     fn forget_forecast_of(&mut self, limit: LimitId) {
-        if let Some(forecast) = &mut self.forecasts[self.groups.of_limit(limit)] {
-            forecast.mark_old();
-        }
+        let group = self.groups.of_limit(limit);
+        self.forecasts[group]
+            .iter_mut()
+            .for_each(Forecast::mark_old);
     }
 
     pub(crate) fn forget_forecasts(&mut self) {

@@ -12,8 +12,8 @@ use crate::counter::{Counter, Mark};
 use crate::slab::{Key, Slab};
 use crate::window::Earliest;
 use crate::{
-    Amounts, Authority, Failures, Limit, LimitId, Meter, Mode, Now, Reception, Settlement, Signal,
-    Timestamp,
+    Amounts, Authority, Failures, Lane, Limit, LimitId, Meter, Mode, Now, Reception, Settlement,
+    Signal, Timestamp,
 };
 
 /// Limits that are so equally full, in hundredths of a percent, are equally suspect.
@@ -72,6 +72,7 @@ pub(crate) struct Ledger {
 
 #[derive(Clone, Debug)]
 struct Reservation {
+    lane: Lane,
     charges: Vec<Charge>,
 }
 
@@ -119,6 +120,17 @@ impl Ledger {
 
     /// When `demand` fits on all of `limits`, if nothing else is charged before.
     pub(crate) fn fit(&self, limits: &[LimitId], demand: Amounts, now: Now) -> Fit {
+        self.fit_leaving(limits, demand, |_| 0, now)
+    }
+
+    /// The same where on each limit so much is left free as `leaves` says, as far as that is possible beside the demand.
+    pub(crate) fn fit_leaving(
+        &self,
+        limits: &[LimitId],
+        demand: Amounts,
+        leaves: impl Fn(LimitId) -> u64,
+        now: Now,
+    ) -> Fit {
         let mut start = now.mono;
         let mut binding = None;
         for _ in 0..ROUNDS_MAX {
@@ -126,7 +138,12 @@ impl Ledger {
             let then = now.at(round_start);
             for &id in limits {
                 let counter = self.counter(id);
-                match counter.earliest(demand.of(counter.limit.meter), then) {
+                let charge = demand.of(counter.limit.meter);
+                let left = match leaves(id) {
+                    0 => 0,
+                    leaves => leaves.min(counter.usable().saturating_sub(charge)),
+                };
+                match counter.earliest(charge.saturating_add(left), then) {
                     Earliest::OnRelease => return Fit::OnRelease(id),
                     Earliest::At(at) if at > start => {
                         start = at;
@@ -150,6 +167,7 @@ impl Ledger {
         &mut self,
         limits: &[LimitId],
         demand: Amounts,
+        lane: Lane,
         now: Now,
     ) -> ReservationId {
         let mut charges = Vec::with_capacity(limits.len());
@@ -163,7 +181,7 @@ impl Ledger {
                 pending: true,
             });
         }
-        let id = ReservationId(self.reservations.insert(Reservation { charges }));
+        let id = ReservationId(self.reservations.insert(Reservation { lane, charges }));
         let expires = now.mono.saturating_add(self.reservation_ttl);
         // A shorter time to live after a change of policy waits for those before it.
         let expires = self
@@ -215,15 +233,18 @@ impl Ledger {
         Some(resolutions)
     }
 
-    /// Ends one reservation that is past its time: what it held in flight is free, the rest stays charged.
-    pub(crate) fn expire(&mut self, now: Now) -> Option<ReservationId> {
+    /// A reservation that is past its time.
+    pub(crate) fn expired(&mut self, now: Now) -> Option<ReservationId> {
         self.drop_ended_expiries();
         let &(expires, id) = self.expiries.front()?;
-        if expires > now.mono {
-            return None;
-        }
-        self.settle(id, Outcome::Unmeasured, now)?;
-        Some(id)
+        (expires <= now.mono).then_some(id)
+    }
+
+    /// The lane of a reservation that has not ended.
+    pub(crate) fn lane_of(&self, id: ReservationId) -> Option<Lane> {
+        self.reservations
+            .at(id.0)
+            .map(|reservation| reservation.lane)
     }
 
     pub(crate) fn next_expiry(&self) -> Option<Timestamp> {

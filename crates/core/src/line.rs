@@ -1,13 +1,23 @@
-//! The waiting line: who came first, and until when waiting is useful.
+//! The waiting line: whose turn it is, and until when waiting is useful.
 //!
-//! Tickets to one target stand in one queue; the heads of all queues are kept in the order of arrival, so that whoever looks
-//! for the next to start looks at one ticket a target and not at ten thousand. The line knows no limit.
+//! Targets that share limits share one line; in it a higher lane goes before a lower one, unless the lower one has a minimum share
+//! that is due. Inside a lane tenants take turns (`lane_queue.rs`). The line knows no limit.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+mod lane_queue;
+
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 
+use crate::group::Groups;
 use crate::slab::{Key, Slab};
-use crate::{Amounts, TargetId, Timestamp};
+use crate::{Amounts, Lane, LaneRules, TargetId, TenantId, Timestamp};
+
+pub(crate) use lane_queue::Ahead;
+use lane_queue::LaneQueue;
+
+/// A share is counted in parts of that many.
+const PARTS: i64 = 10_000;
 
 /// Names a place in the line. It names nothing once the ticket started, was refused or left.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -15,10 +25,13 @@ pub struct TicketId(Key);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
-    pub(crate) target: TargetId,
     pub(crate) demand: Amounts,
     pub(crate) deadline: Timestamp,
     pub(crate) asked: Asked,
+    pub(crate) target: TargetId,
+    pub(crate) tenant: TenantId,
+    pub(crate) bytes: u32,
+    pub(crate) lane: Lane,
     arrival: u64,
 }
 
@@ -31,31 +44,40 @@ pub(crate) enum Asked {
     Given,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Queue {
-    /// Tickets that left stay here until they come to the front or outnumber the others.
-    tickets: VecDeque<TicketId>,
-    waiting: usize,
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     tickets: Slab<Ticket>,
-    queues: Vec<Queue>,
-    /// The first ticket of each queue that has one, by arrival.
-    heads: BTreeMap<u64, TicketId>,
+    /// In the order of the groups of targets.
+    groups: Vec<GroupLine>,
+    group_of: Vec<usize>,
+    waiting_for: Vec<[usize; Lane::ALL.len()]>,
     deadlines: BTreeSet<(Timestamp, TicketId)>,
     arrivals: u64,
+    /// By lane: tickets, and what they take of memory.
+    waiting_in: [usize; Lane::ALL.len()],
+    bytes_in: [u64; Lane::ALL.len()],
+}
+
+/// The line of targets that share limits.
+#[derive(Clone, Debug, Default)]
+struct GroupLine {
+    lanes: [LaneQueue; Lane::ALL.len()],
+    /// What each lane is short of its minimum share, in parts of what starts; negative where it had more.
+    owed: [i64; Lane::ALL.len()],
 }
 
 impl Line {
-    pub(crate) fn new(targets: usize) -> Self {
+    pub(crate) fn new(groups: &Groups, targets: usize) -> Self {
+        let group_of = |target| groups.of_target(TargetId::new(target));
         Self {
             tickets: Slab::new(),
-            queues: alloc::vec![Queue::default(); targets],
-            heads: BTreeMap::new(),
+            groups: alloc::vec![GroupLine::default(); groups.all.len()],
+            group_of: (0..targets).map(group_of).collect(),
+            waiting_for: alloc::vec![[0; Lane::ALL.len()]; targets],
             deadlines: BTreeSet::new(),
             arrivals: 0,
+            waiting_in: [0; Lane::ALL.len()],
+            bytes_in: [0; Lane::ALL.len()],
         }
     }
 
@@ -67,51 +89,171 @@ impl Line {
         self.len() == 0
     }
 
-    pub(crate) fn waiting_for(&self, target: TargetId) -> usize {
-        self.queues
-            .get(target.index())
-            .map_or(0, |queue| queue.waiting)
+    /// Tickets of `lane` and of those above it, and what they take of memory, as far as it was said.
+    pub(crate) fn before_or_in(&self, lane: Lane) -> (usize, u64) {
+        let lanes = ..=lane.index();
+        let tickets = self.waiting_in[lanes].iter().sum();
+        let bytes = self.bytes_in[lanes].iter().copied();
+        (tickets, bytes.fold(0, u64::saturating_add))
     }
 
-    /// Puts a ticket at the end.
-    pub(crate) fn join(
-        &mut self,
-        target: TargetId,
-        demand: Amounts,
-        deadline: Timestamp,
-    ) -> TicketId {
-        let arrival = self.arrivals;
+    pub(crate) fn waiting_for(&self, target: TargetId, lane: Lane) -> usize {
+        let waiting = self.waiting_for.get(target.index());
+        waiting.map_or(0, |lanes| lanes[lane.index()])
+    }
+
+    /// Whether somebody waits in `group`.
+    pub(crate) fn waits(&self, group: usize) -> bool {
+        let lanes = &self.groups[group].lanes;
+        lanes.iter().any(|lane| lane.waiting() > 0)
+    }
+
+    /// Whether somebody waits in `group` who goes before any newcomer of `lane`.
+    pub(crate) fn waits_before(&self, group: usize, lane: Lane, rules: &LaneRules) -> bool {
+        let before = |&other: &Lane| other <= lane || self.is_due(group, other, rules);
+        let mut before = Lane::ALL.into_iter().filter(before);
+        before.any(|lane| self.groups[group].lanes[lane.index()].waiting() > 0)
+    }
+
+    /// Puts a ticket behind those of its tenant, whose weight is `share`.
+    pub(crate) fn join(&mut self, mut ticket: Ticket, share: NonZeroU32) -> TicketId {
+        ticket.arrival = self.arrivals;
         self.arrivals += 1;
-        self.stand(Ticket {
-            target,
-            demand,
-            deadline,
-            asked: Asked::NotYet,
-            arrival,
-        })
+        let id = TicketId(self.tickets.insert(ticket));
+        if ticket.deadline < Timestamp::MAX {
+            self.deadlines.insert((ticket.deadline, id));
+        }
+        self.stand(id, &ticket, share);
+        id
+    }
+
+    fn stand(&mut self, id: TicketId, ticket: &Ticket, share: NonZeroU32) {
+        let group = self.group_of[ticket.target.index()];
+        self.groups[group].lanes[ticket.lane.index()].join(id, ticket, share);
+        let lane = ticket.lane.index();
+        self.waiting_for[ticket.target.index()][lane] += 1;
+        self.waiting_in[lane] += 1;
+        self.bytes_in[lane] = self.bytes_in[lane].saturating_add(u64::from(ticket.bytes));
     }
 
     /// Takes a ticket out, wherever it stands.
     pub(crate) fn leave(&mut self, id: TicketId) -> Option<Ticket> {
-        let ticket = self.tickets.remove(id.0)?;
-        self.deadlines.remove(&(ticket.deadline, id));
-        let queue = &mut self.queues[ticket.target.index()];
-        queue.waiting -= 1;
-        if self.heads.remove(&ticket.arrival).is_some() {
-            queue.tickets.pop_front();
-            let gone = |id: &TicketId| self.tickets.at(id.0).is_none();
-            while queue.tickets.front().is_some_and(gone) {
-                queue.tickets.pop_front();
-            }
-            if let Some(&next) = queue.tickets.front()
-                && let Some(ticket) = self.tickets.at(next.0)
-            {
-                self.heads.insert(ticket.arrival, next);
-            }
-        } else if queue.tickets.len() > 2 * queue.waiting + 16 {
-            queue.tickets.retain(|id| self.tickets.at(id.0).is_some());
-        }
+        let (ticket, group) = self.take(id)?;
+        let lane = &mut self.groups[group].lanes[ticket.lane.index()];
+        lane.leave(id, &ticket, &self.tickets);
+        self.settle_owed(group);
         Some(ticket)
+    }
+
+    /// Takes out a ticket that starts: its tenant and its lane have had so much.
+    pub(crate) fn start(&mut self, id: TicketId, rules: &LaneRules) -> Option<Ticket> {
+        let (ticket, group) = self.take(id)?;
+        let lane = &mut self.groups[group].lanes[ticket.lane.index()];
+        lane.start(id, &ticket, &self.tickets);
+        self.count(group, ticket.lane, ticket.demand, rules);
+        Some(ticket)
+    }
+
+    fn take(&mut self, id: TicketId) -> Option<(Ticket, usize)> {
+        let ticket = self.tickets.remove(id.0)?;
+        if ticket.deadline < Timestamp::MAX {
+            self.deadlines.remove(&(ticket.deadline, id));
+        }
+        let lane = ticket.lane.index();
+        self.waiting_for[ticket.target.index()][lane] -= 1;
+        self.waiting_in[lane] -= 1;
+        self.bytes_in[lane] = self.bytes_in[lane].saturating_sub(u64::from(ticket.bytes));
+        Some((ticket, self.group_of[ticket.target.index()]))
+    }
+
+    /// Something of `lane` started in `group`: lanes that wait with a minimum share are owed a part of it.
+    pub(crate) fn count(&mut self, group: usize, lane: Lane, demand: Amounts, rules: &LaneRules) {
+        let weight = i64::try_from(demand.weight()).unwrap_or(i64::MAX);
+        for other in Lane::ALL {
+            let share = i64::from(rules.of(other).min_share.points());
+            if share == 0 {
+                continue;
+            }
+            let due = self.due_at(group, other);
+            let owed = &mut self.groups[group].owed[other.index()];
+            *owed = owed.saturating_add(weight.saturating_mul(share));
+            if other == lane {
+                *owed = owed
+                    .saturating_sub(weight.saturating_mul(PARTS))
+                    .max(-weight.saturating_mul(PARTS));
+            }
+            *owed = (*owed).min(due.unwrap_or(0));
+        }
+    }
+
+    /// Whoever waits no more is owed nothing.
+    fn settle_owed(&mut self, group: usize) {
+        let GroupLine { lanes, owed } = &mut self.groups[group];
+        for (lane, owed) in lanes.iter().zip(owed) {
+            if lane.waiting() == 0 {
+                *owed = (*owed).min(0);
+            }
+        }
+    }
+
+    /// What `lane` must be owed before its first ticket is due; `None` where nobody waits in it.
+    fn due_at(&self, group: usize, lane: Lane) -> Option<i64> {
+        let first = self.groups[group].lanes[lane.index()].first(&[])?;
+        let weight = self.tickets.at(first.0)?.demand.weight();
+        Some(
+            i64::try_from(weight)
+                .unwrap_or(i64::MAX)
+                .saturating_mul(PARTS),
+        )
+    }
+
+    fn is_due(&self, group: usize, lane: Lane, rules: &LaneRules) -> bool {
+        rules.of(lane).min_share.points() > 0
+            && self
+                .due_at(group, lane)
+                .is_some_and(|due| self.groups[group].owed[lane.index()] >= due)
+    }
+
+    /// The ticket of `group` whose turn it is, but for targets among `passed_over`. The second is true where it goes before a
+    /// higher lane for its minimum share.
+    pub(crate) fn next(
+        &self,
+        group: usize,
+        passed_over: &[TargetId],
+        rules: &LaneRules,
+    ) -> Option<(TicketId, bool)> {
+        let first = |lane: Lane| self.groups[group].lanes[lane.index()].first(passed_over);
+        let is_due = |&lane: &Lane| self.is_due(group, lane, rules);
+        let due = Lane::ALL.into_iter().filter(is_due).find_map(first);
+        match due {
+            Some(due) => Some((due, true)),
+            None => Lane::ALL.into_iter().find_map(first).map(|id| (id, false)),
+        }
+    }
+
+    /// Up to `max` tickets of `lane` for `target`.
+    pub(crate) fn some_for(&self, target: TargetId, lane: Lane, max: usize) -> Vec<TicketId> {
+        let group = &self.groups[self.group_of[target.index()]];
+        group.lanes[lane.index()]
+            .waiting_for(target, &self.tickets, max)
+            .collect()
+    }
+
+    /// What goes before a ticket that `tenant` would join `lane` of `group` with, as long as no other lane's minimum share is
+    /// due; at most `max` one by one.
+    pub(crate) fn ahead_of(&self, group: usize, lane: Lane, tenant: TenantId, max: usize) -> Ahead {
+        let mut ahead = Ahead::default();
+        for (index, queue) in self.groups[group].lanes.iter().enumerate() {
+            let left = max.saturating_sub(ahead.tickets.len());
+            let more = match index.cmp(&lane.index()) {
+                core::cmp::Ordering::Less => queue.all(left, &self.tickets),
+                core::cmp::Ordering::Equal => queue.ahead_of(tenant, left, &self.tickets),
+                core::cmp::Ordering::Greater => break,
+            };
+            ahead.tickets.extend(more.tickets);
+            ahead.beyond = ahead.beyond.saturating_add(more.beyond);
+        }
+        ahead
     }
 
     pub(crate) fn ticket(&self, id: TicketId) -> Option<&Ticket> {
@@ -120,27 +262,6 @@ impl Line {
 
     pub(crate) fn ticket_mut(&mut self, id: TicketId) -> Option<&mut Ticket> {
         self.tickets.at_mut(id.0)
-    }
-
-    /// The first head that arrived at or after `arrival`, and where to look for the one after it.
-    pub(crate) fn head_from(&self, arrival: u64) -> Option<(TicketId, u64)> {
-        self.heads
-            .range(arrival..)
-            .next()
-            .map(|(&arrival, &id)| (id, arrival + 1))
-    }
-
-    /// Every ticket for one of `targets`, by arrival.
-    pub(crate) fn in_order(&self, targets: &[TargetId]) -> Vec<Ticket> {
-        let queued = |target: &TargetId| self.queues[target.index()].tickets.iter();
-        let waiting = |id: &TicketId| self.tickets.at(id.0).copied();
-        let mut tickets: Vec<Ticket> = targets
-            .iter()
-            .flat_map(queued)
-            .filter_map(waiting)
-            .collect();
-        tickets.sort_unstable_by_key(|ticket| ticket.arrival);
-        tickets
     }
 
     /// Every ticket, in no order.
@@ -153,124 +274,60 @@ impl Line {
         self.deadlines.first().copied()
     }
 
-    /// The line with other targets: `place` tells where each old one is now. Gives back the tickets whose target is gone.
+    /// The line among other targets and tenants: `place` tells where each old ticket's are now and how much its tenant weighs.
+    /// Gives back the tickets whose target is gone.
     pub(crate) fn moved(
         &mut self,
+        groups: &Groups,
         targets: usize,
-        place: impl Fn(TargetId) -> Option<TargetId>,
+        place: impl Fn(&Ticket) -> Option<(TargetId, TenantId, NonZeroU32)>,
     ) -> Vec<(TicketId, Ticket)> {
+        let mut line = Self::new(groups, targets);
+        core::mem::swap(&mut line.tickets, &mut self.tickets);
+        line.deadlines = core::mem::take(&mut self.deadlines);
+        line.arrivals = self.arrivals;
+        let mut standing = Vec::new();
         let mut gone = Vec::new();
-        for id in self.ids() {
-            let Some(ticket) = self.tickets.at(id.0).copied() else {
+        for id in line.ids() {
+            let Some(ticket) = line.tickets.at_mut(id.0) else {
                 continue;
             };
-            match place(ticket.target) {
-                Some(target) => {
-                    if let Some(ticket) = self.tickets.at_mut(id.0) {
-                        ticket.target = target;
-                    }
+            match place(ticket) {
+                Some((target, tenant, share)) => {
+                    (ticket.target, ticket.tenant) = (target, tenant);
+                    standing.push((ticket.arrival, id, *ticket, share));
                 }
-                None => {
-                    self.tickets.remove(id.0);
-                    self.deadlines.remove(&(ticket.deadline, id));
-                    gone.push((id, ticket));
-                }
+                None => gone.push((id, *ticket)),
             }
         }
-        self.queues = alloc::vec![Queue::default(); targets];
-        self.heads.clear();
-        let mut standing: Vec<(u64, TicketId, TargetId)> = self
-            .tickets
-            .keys()
-            .map(TicketId)
-            .filter_map(|id| {
-                self.tickets
-                    .at(id.0)
-                    .map(|ticket| (ticket.arrival, id, ticket.target))
-            })
-            .collect();
-        standing.sort_unstable();
-        for (arrival, id, target) in standing {
-            self.queue_up(arrival, id, target);
+        for (id, ticket) in &gone {
+            line.tickets.remove(id.0);
+            line.deadlines.remove(&(ticket.deadline, *id));
         }
+        standing.sort_unstable_by_key(|(arrival, ..)| *arrival);
+        for (_, id, ticket, share) in standing {
+            line.stand(id, &ticket, share);
+        }
+        *self = line;
         gone
     }
+}
 
-    fn stand(&mut self, ticket: Ticket) -> TicketId {
-        let id = TicketId(self.tickets.insert(ticket));
-        self.deadlines.insert((ticket.deadline, id));
-        self.queue_up(ticket.arrival, id, ticket.target);
-        id
-    }
-
-    fn queue_up(&mut self, arrival: u64, id: TicketId, target: TargetId) {
-        let queue = &mut self.queues[target.index()];
-        if queue.waiting == 0 {
-            queue.tickets.clear();
-            self.heads.insert(arrival, id);
+impl Ticket {
+    /// A ticket that has not arrived yet.
+    pub(crate) const fn of(submission: &crate::Submission) -> Self {
+        Self {
+            demand: submission.demand,
+            deadline: submission.deadline,
+            asked: Asked::NotYet,
+            target: submission.target,
+            tenant: submission.tenant,
+            bytes: submission.bytes,
+            lane: submission.lane,
+            arrival: 0,
         }
-        queue.tickets.push_back(id);
-        queue.waiting += 1;
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn line() -> (Line, TargetId, TargetId) {
-        (Line::new(2), TargetId::new(0), TargetId::new(1))
-    }
-
-    fn join(line: &mut Line, target: TargetId) -> TicketId {
-        line.join(target, Amounts::one_request(), Timestamp::MAX)
-    }
-
-    #[test]
-    fn heads_come_in_the_order_of_arrival() {
-        let (mut line, one, two) = line();
-        let first = join(&mut line, one);
-        let second = join(&mut line, two);
-        let third = join(&mut line, one);
-        let (head, next) = line.head_from(0).expect("a head");
-        assert_eq!(head, first);
-        assert_eq!(line.head_from(next).map(|head| head.0), Some(second));
-        line.leave(first);
-        let (head, next) = line.head_from(0).expect("a head");
-        assert_eq!(head, second);
-        assert_eq!(line.head_from(next).map(|head| head.0), Some(third));
-    }
-
-    #[test]
-    fn who_leaves_from_the_middle_leaves_no_trace() {
-        let (mut line, one, _) = line();
-        let tickets: Vec<TicketId> = (0..1_000).map(|_| join(&mut line, one)).collect();
-        for &id in &tickets[1..999] {
-            assert!(line.leave(id).is_some());
-            assert!(line.leave(id).is_none());
-        }
-        assert_eq!(line.waiting_for(one), 2);
-        assert!(
-            line.queues[0].tickets.len() < 50,
-            "{}",
-            line.queues[0].tickets.len()
-        );
-        line.leave(tickets[0]);
-        assert_eq!(line.head_from(0).map(|head| head.0), Some(tickets[999]));
-        line.leave(tickets[999]);
-        assert!(line.is_empty());
-        assert_eq!(line.first_deadline(), None);
-    }
-
-    #[test]
-    fn tickets_follow_their_target_to_another_policy() {
-        let (mut line, one, two) = line();
-        let gone = join(&mut line, one);
-        let stays = join(&mut line, two);
-        let left = line.moved(1, |target| (target == two).then_some(one));
-        assert_eq!(left.len(), 1);
-        assert_eq!(left[0].0, gone);
-        assert_eq!(line.head_from(0).map(|head| head.0), Some(stays));
-        assert_eq!(line.ticket(stays).map(|ticket| ticket.target), Some(one));
-    }
-}
+mod tests;

@@ -4,9 +4,10 @@ use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+use core::num::NonZeroU32;
 use core::time::Duration;
 
-use crate::{Limit, Window};
+use crate::{LaneRules, Limit, Window};
 
 /// Names a limit of the policy in force: its place in [`Policy::limits`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -25,12 +26,28 @@ pub struct Target {
     pub limits: Vec<LimitId>,
 }
 
-/// Limits and targets.
+/// Names a tenant of the policy in force: its place in [`Policy::tenants`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TenantId(u32);
+
+/// Somebody who gets a share of what is there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tenant {
+    /// Unique in a policy; ties waiting tickets to the tenant across a change of policy.
+    pub name: Arc<str>,
+    /// While several tenants wait in one lane, each starts so many parts of the tokens.
+    pub weight: NonZeroU32,
+}
+
+/// Limits and targets, who shares them and in which order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Policy {
     limits: Vec<Limit>,
     targets: Vec<Target>,
+    lanes: LaneRules,
+    tenants: Vec<Tenant>,
     tickets_max: usize,
+    bytes_max: u64,
     reservation_ttl: Duration,
 }
 
@@ -41,6 +58,8 @@ pub enum PolicyError {
     LimitTwice(Arc<str>),
     /// Two targets have one name.
     TargetTwice(Arc<str>),
+    /// Two tenants have one name.
+    TenantTwice(Arc<str>),
     /// A target names a limit that is not there.
     NoSuchLimit {
         /// The target.
@@ -54,7 +73,7 @@ pub enum PolicyError {
 
 impl Policy {
     /// A policy that waits with at most `tickets_max` tickets and ends reservations that nobody ended after
-    /// `reservation_ttl`.
+    /// `reservation_ttl`. It has the lanes' default rules and no tenants.
     ///
     /// # Errors
     ///
@@ -101,9 +120,37 @@ impl Policy {
         Ok(Self {
             limits,
             targets,
+            lanes: LaneRules::default(),
+            tenants: Vec::new(),
             tickets_max,
+            bytes_max: u64::MAX,
             reservation_ttl,
         })
+    }
+
+    /// The same policy with other rules for the lanes.
+    #[must_use]
+    pub fn with_lanes(self, lanes: LaneRules) -> Self {
+        Self { lanes, ..self }
+    }
+
+    /// The same policy for `tenants`.
+    ///
+    /// # Errors
+    ///
+    /// Where two have one name.
+    pub fn with_tenants(self, tenants: Vec<Tenant>) -> Result<Self, PolicyError> {
+        let mut names = BTreeSet::new();
+        if let Some(twice) = tenants.iter().find(|tenant| !names.insert(&tenant.name)) {
+            return Err(PolicyError::TenantTwice(twice.name.clone()));
+        }
+        Ok(Self { tenants, ..self })
+    }
+
+    /// The same policy, under which no more tickets wait than hold `bytes_max` bytes together.
+    #[must_use]
+    pub fn with_bytes_max(self, bytes_max: u64) -> Self {
+        Self { bytes_max, ..self }
     }
 
     /// The limits, in the order of their [`LimitId`]s.
@@ -114,6 +161,24 @@ impl Policy {
     /// The targets, in the order of their [`TargetId`]s.
     pub fn targets(&self) -> &[Target] {
         &self.targets
+    }
+
+    /// The rules of the lanes.
+    pub fn lanes(&self) -> &LaneRules {
+        &self.lanes
+    }
+
+    /// The tenants, in the order of their [`TenantId`]s.
+    pub fn tenants(&self) -> &[Tenant] {
+        &self.tenants
+    }
+
+    /// The tenant of that name.
+    pub fn tenant_named(&self, name: &str) -> Option<TenantId> {
+        self.tenants
+            .iter()
+            .position(|tenant| &*tenant.name == name)
+            .map(TenantId::new)
     }
 
     /// The target of that name.
@@ -132,6 +197,17 @@ impl Policy {
         self.tickets_max
     }
 
+    pub(crate) fn bytes_max(&self) -> u64 {
+        self.bytes_max
+    }
+
+    /// The weight of a tenant; whoever is none of the policy's has a weight of one.
+    pub(crate) fn weight(&self, tenant: TenantId) -> NonZeroU32 {
+        self.tenants
+            .get(tenant.index())
+            .map_or(NonZeroU32::MIN, |tenant| tenant.weight)
+    }
+
     pub(crate) fn reservation_ttl(&self) -> Duration {
         self.reservation_ttl
     }
@@ -145,6 +221,25 @@ impl LimitId {
     /// Above four thousand million limits.
     pub fn new(index: usize) -> Self {
         Self(u32::try_from(index).expect("a policy has fewer limits than a u32 counts"))
+    }
+
+    /// Its place.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl TenantId {
+    /// Nobody in particular: all callers where there are no tenants.
+    pub const NONE: Self = Self(u32::MAX);
+
+    /// The tenant at `index`.
+    ///
+    /// # Panics
+    ///
+    /// Above four thousand million tenants.
+    pub fn new(index: usize) -> Self {
+        Self(u32::try_from(index).expect("a policy has fewer tenants than a u32 counts"))
     }
 
     /// Its place.
@@ -173,6 +268,7 @@ impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LimitTwice(name) => write!(f, "two limits are named \"{name}\""),
+            Self::TenantTwice(name) => write!(f, "two tenants are named \"{name}\""),
             Self::TargetTwice(name) => write!(f, "two targets are named \"{name}\""),
             Self::NoSuchLimit { target, limit } => {
                 write!(

@@ -90,6 +90,14 @@ impl Amounts {
         self
     }
 
+    /// What it takes of what tenants share: its tokens, where it is charged any, else requests; at least one.
+    pub(crate) fn weight(self) -> u64 {
+        let apart = self
+            .of(Meter::InputTokens)
+            .saturating_add(self.of(Meter::OutputTokens));
+        self.of(Meter::Tokens).max(apart).max(1)
+    }
+
     /// The amount on `meter`.
     pub const fn of(self, meter: Meter) -> u64 {
         self.0[meter.index()]

@@ -122,7 +122,7 @@ fn the_ledger_equals_the_naive_model() {
 }
 
 #[test]
-fn nothing_starts_before_the_promised_instant_and_everything_at_it() {
+fn everything_starts_at_the_promised_instant_or_passes_before_it() {
     check(256, |kind, amount, quantum, steps| {
         let mut world = World::new(kind, amount, quantum);
         let undisturbed = steps
@@ -133,12 +133,13 @@ fn nothing_starts_before_the_promised_instant_and_everything_at_it() {
         }
         world.play_out();
         for (ticket, promised) in &world.promised {
-            prop_assert_eq!(
-                world.started.get(ticket),
-                Some(promised),
-                "ticket {:?}",
-                ticket
-            );
+            let started = world.started[ticket];
+            // Only where windows renew at once may a small one pass those who wait.
+            if matches!(kind, Kind::Bucket | Kind::Pacing) {
+                prop_assert_eq!(started, *promised, "ticket {:?}", ticket);
+            } else {
+                prop_assert!(started <= *promised, "ticket {:?}", ticket);
+            }
         }
         Ok(())
     });
@@ -158,13 +159,16 @@ fn refunds_and_departures_only_bring_a_start_forward() {
 }
 
 #[test]
-fn every_ticket_starts_leaves_or_is_refused_and_in_the_order_of_arrival() {
+fn every_ticket_starts_leaves_or_is_refused_and_on_a_bucket_in_the_order_of_arrival() {
     check(256, |kind, amount, quantum, steps| {
         let mut world = World::new(kind, amount, quantum);
         world.run(&steps);
         world.play_out();
         prop_assert_eq!(world.core.waiting(), 0);
-        prop_assert!(world.order.is_sorted(), "{:?}", world.order);
+        // Elsewhere a small one may pass where that moves nobody.
+        if matches!(kind, Kind::Bucket | Kind::Pacing) {
+            prop_assert!(world.order.is_sorted(), "{:?}", world.order);
+        }
         Ok(())
     });
 }
@@ -414,11 +418,7 @@ impl World {
 
     fn submit(&mut self, tokens: u64, deadline: Timestamp) -> Decision {
         let demand = Amounts::one_request().with(Meter::Tokens, tokens);
-        let submission = Submission {
-            target: TargetId::new(0),
-            demand,
-            deadline,
-        };
+        let submission = Submission::new(TargetId::new(0), demand, deadline);
         let decision = self.core.submit(submission, self.now());
         match decision {
             Decision::Admitted(reservation) => self.admit(reservation, tokens),

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Core, Decision, EVENTS_MAX, Event, Grant, LimitState, Now, Outcome, Refusal,
+    Amounts, Core, Decision, EVENTS_MAX, Event, Grant, Lane, LimitState, Now, Outcome, Refusal,
     ReservationId, Submission, TargetId, TicketId, Timestamp,
 };
 use tokio::sync::{Notify, oneshot};
@@ -142,14 +142,7 @@ impl Driver {
     ) -> Verdict {
         let answer = self.with_core(|core, line, now| {
             let decision = match line.target(core, &place) {
-                Some(target) => core.submit(
-                    Submission {
-                        target,
-                        demand,
-                        deadline,
-                    },
-                    now,
-                ),
+                Some(target) => core.submit(Submission::new(target, demand, deadline), now),
                 None => Decision::Refused(Refusal::NoSuchTarget),
             };
             match decision {
@@ -205,7 +198,10 @@ impl Driver {
             snapshot: Arc::clone(&line.snapshot),
             limits: core.limit_states(now).collect(),
             waiting: (0..core.policy().targets().len())
-                .map(|target| core.waiting_for(TargetId::new(target)))
+                .map(|target| {
+                    let waiting = |lane| core.waiting_for(TargetId::new(target), lane);
+                    Lane::ALL.into_iter().map(waiting).sum()
+                })
                 .collect(),
             reservations_open: core.reservations_open(),
         })
@@ -332,6 +328,7 @@ fn refused(core: &Core, refusal: Refusal, now: Now) -> Refused {
     let (limit, start) = match refusal {
         Refusal::TooLarge { limit, .. } | Refusal::NotGranted { limit } => (Some(limit), None),
         Refusal::Deadline { limit, start } => (limit, start),
+        Refusal::Shed { limit, start } => (Some(limit), start),
         Refusal::LineFull { start } => (None, start),
         Refusal::NoSuchTarget => (None, None),
     };

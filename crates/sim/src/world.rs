@@ -257,11 +257,8 @@ impl<'a> World<'a> {
         let tokens = demand.of(Meter::Tokens);
         self.note(index, TraceEvent::Came { tokens });
         let patience = self.jobs[job].patience;
-        let submission = Submission {
-            target: TargetId::new(0),
-            demand,
-            deadline: patience.map_or(Timestamp::MAX, |wait| now.mono.saturating_add(wait)),
-        };
+        let deadline = patience.map_or(Timestamp::MAX, |wait| now.mono.saturating_add(wait));
+        let submission = Submission::new(TargetId::new(0), demand, deadline);
         match self.core.submit(submission, now) {
             Decision::Admitted(reservation) => self.start(index, reservation),
             Decision::Waiting { ticket, start } => {
@@ -314,7 +311,9 @@ impl<'a> World<'a> {
 
     fn refuse(&mut self, call: usize, refusal: Refusal) {
         let until = match refusal {
-            Refusal::Deadline { start, .. } | Refusal::LineFull { start } => start,
+            Refusal::Deadline { start, .. }
+            | Refusal::Shed { start, .. }
+            | Refusal::LineFull { start } => start,
             Refusal::TooLarge { .. } | Refusal::NotGranted { .. } | Refusal::NoSuchTarget => None,
         };
         self.calls[call].refused = Some(refusal);

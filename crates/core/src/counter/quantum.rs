@@ -75,6 +75,10 @@ impl Quantum {
         self.count.give_back(amount, charged_at, now);
     }
 
+    pub(super) fn clears(&self, now: Now) -> Timestamp {
+        self.count.clears(now)
+    }
+
     pub(super) fn used(&self, now: Now) -> u64 {
         self.count.used(now)
     }

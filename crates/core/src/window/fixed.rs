@@ -88,6 +88,16 @@ impl Fixed {
         self.carried = self.carried.min(used);
     }
 
+    /// When a charge that is made now counts no more.
+    pub(crate) fn clears(&self, now: Now) -> Timestamp {
+        let window = self.at(now);
+        if window.is_near_edge(now.mono) {
+            window.at(now.at(window.end)).end
+        } else {
+            window.end
+        }
+    }
+
     /// Whether what was sent at `sent` counts in the window at `now`.
     pub(crate) fn covers(&self, sent: Timestamp, now: Now) -> bool {
         sent >= self.at(now).begin

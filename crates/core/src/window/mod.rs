@@ -188,6 +188,15 @@ impl Count {
         }
     }
 
+    /// When a charge that is made now counts no more, where all of it ends at once.
+    pub(crate) fn clears(&self, now: Now) -> Option<Timestamp> {
+        match self {
+            Self::Fixed(count) => Some(count.clears(now)),
+            Self::Sliding(count) => Some(count.clears(now)),
+            Self::Bucket(_) | Self::Pacing(_) | Self::InFlight(_) => None,
+        }
+    }
+
     /// Whether what was sent at `sent` counts in the window at `now`, so that an answer to it tells of that window.
     pub(crate) fn covers(&self, sent: Timestamp, now: Now) -> bool {
         match self {

@@ -278,6 +278,17 @@ impl Sliding {
         Moment::of(sent).0 >= last
     }
 
+    /// When a charge that is made now counts no more.
+    pub(crate) fn clears(&self, now: Now) -> Timestamp {
+        let at = Moment::of(now.mono);
+        let slot = Slot {
+            first: at,
+            last: at,
+            amount: 0,
+        };
+        self.leaves(&slot).instant()
+    }
+
     /// When a slot counts no more: when it is a whole length old, or at the first edge that all of it came before.
     fn leaves(&self, slot: &Slot) -> Moment {
         let aged = slot.last.plus(self.hold());

@@ -98,11 +98,12 @@ fn a_full_line_refuses_and_says_when() {
 
 #[test]
 fn who_leaves_makes_room_at_once() {
-    let mut core = one_target(vec![tokens(100)]);
+    let bucket = Window::Bucket { per: MINUTE };
+    let mut core = one_target(vec![limit("tokens", Meter::Tokens, 100, bucket)]);
     admitted(submit(&mut core, 0, 60, at(0), at(0)));
     let (large, _) = waiting(submit(&mut core, 0, 90, at(600_000), at(0)));
     let (small, start) = waiting(submit(&mut core, 0, 40, at(600_000), at(0)));
-    assert_eq!(start, Some(at(120_000).mono));
+    assert_eq!(start, Some(at(54_000).mono));
     assert!(core.cancel(large, at(10)));
     assert!(!core.cancel(large, at(10)));
     assert!(matches!(
@@ -126,12 +127,14 @@ fn targets_that_share_no_limit_do_not_wait_for_each_other() {
 #[test]
 fn targets_that_share_a_limit_start_in_the_order_of_arrival() {
     let own = limit("own", Meter::Requests, 1, Window::Fixed { per: MINUTE });
+    let bucket = Window::Bucket { per: MINUTE };
+    let shared = limit("tokens", Meter::Tokens, 100, bucket);
     let mut core = Core::new(
-        policy(vec![tokens(100), own], &[("a", &[0, 1]), ("b", &[0])]),
+        policy(vec![shared, own], &[("a", &[0, 1]), ("b", &[0])]),
         at(0),
     );
-    admitted(submit(&mut core, 0, 10, at(0), at(0)));
-    let (first, _) = waiting(submit(&mut core, 0, 10, at(600_000), at(0)));
+    admitted(submit(&mut core, 0, 60, at(0), at(0)));
+    let (first, _) = waiting(submit(&mut core, 0, 60, at(600_000), at(0)));
     let (second, _) = waiting(submit(&mut core, 1, 10, at(600_000), at(0)));
     core.handle_timeout(at(60_000));
     let order: Vec<TicketId> = events(&mut core)

@@ -105,11 +105,11 @@ fn a_limit_that_is_counted_in_another_way_forgets_who_was_charged_on_it() {
 
 #[test]
 fn a_ticket_that_became_too_large_is_refused_and_blocks_nobody() {
-    let mut core = one_target(vec![tokens(1_000)]);
+    let mut core = one_target(vec![bucket(1_000)]);
     admitted(submit(&mut core, 0, 400, at(0), at(0)));
     let (large, _) = waiting(submit(&mut core, 0, 950, at(600_000), at(0)));
     let (small, _) = waiting(submit(&mut core, 0, 10, at(600_000), at(0)));
-    core.reconfigure(policy(vec![tokens(500)], &[("a", &[0])]), at(10));
+    core.reconfigure(policy(vec![bucket(500)], &[("a", &[0])]), at(10));
     let happened = events(&mut core);
     let refusal = Refusal::TooLarge {
         limit: LimitId::new(0),

@@ -5,6 +5,7 @@
 mod each;
 mod edges;
 mod floating;
+mod lanes;
 mod late;
 mod learned;
 mod refused;
@@ -83,11 +84,7 @@ pub(crate) fn submit(
 ) -> Decision {
     let demand = Amounts::one_request().with(Meter::Tokens, amount);
     core.submit(
-        Submission {
-            target: TargetId::new(target),
-            demand,
-            deadline: deadline.mono,
-        },
+        Submission::new(TargetId::new(target), demand, deadline.mono),
         now,
     )
 }

@@ -268,6 +268,9 @@ fn describe_refused(refused: &Refused) -> Described {
         Refusal::Deadline { .. } => overloaded(format!(
             "{limit} leaves no room before the longest wait of this request is over: {when}; wait that long, or allow a longer wait in x-sluicegate-max-wait"
         )),
+        Refusal::Shed { .. } => overloaded(format!(
+            "what is left of {limit} is kept for more urgent requests: {when}"
+        )),
         Refusal::LineFull { .. } => overloaded(format!("the waiting line is full: {when}")),
         Refusal::NoSuchTarget => Described {
             status: StatusCode::NOT_FOUND,

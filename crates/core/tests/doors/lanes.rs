@@ -1,0 +1,285 @@
+//! Who goes before whom, what lower lanes leave, and who may pass.
+
+use core::num::NonZeroU32;
+use core::time::Duration;
+
+use sluicegate_core::{
+    Amounts, BasisPoints, Core, Decision, Event, Held, Lane, LaneRule, LaneRules, LimitId, Meter,
+    Now, Outcome, Refusal, Submission, TargetId, Tenant, TenantId, Timestamp, Window,
+};
+
+use super::{MINUTE, admitted, at, events, in_flight, limit, policy, tokens, waiting};
+
+fn request(lane: Lane, amount: u64, deadline: Timestamp) -> Submission {
+    let demand = Amounts::one_request().with(Meter::Tokens, amount);
+    Submission {
+        lane,
+        ..Submission::new(TargetId::new(0), demand, deadline)
+    }
+}
+
+fn patient(lane: Lane, amount: u64) -> Submission {
+    request(lane, amount, Timestamp::MAX)
+}
+
+fn bucket(amount: u64) -> sluicegate_core::Limit {
+    let window = Window::Bucket { per: MINUTE };
+    limit("tokens", Meter::Tokens, amount, window)
+}
+
+fn leaving(lane: Lane, leaves: u16, min_share: u16) -> LaneRules {
+    let share = |points| BasisPoints::new(points).expect("a share");
+    let rule = LaneRule {
+        leaves: share(leaves),
+        min_share: share(min_share),
+    };
+    LaneRules::default().with(lane, rule)
+}
+
+fn core(limit: sluicegate_core::Limit, lanes: LaneRules) -> Core {
+    let policy = policy(vec![limit], &[("a", &[0])]).with_lanes(lanes);
+    Core::new(policy, at(0))
+}
+
+/// Drives the core to `until` and gives back what started, with the instant.
+fn play(core: &mut Core, until: Now) -> Vec<(Timestamp, Event)> {
+    let mut happened = Vec::new();
+    while let Some(due) = core.poll_timeout().filter(|due| *due <= until.mono) {
+        core.handle_timeout(at(due.as_nanos().div_ceil(1_000_000)));
+        happened.extend(events(core).into_iter().map(|event| (due, event)));
+    }
+    happened
+}
+
+#[test]
+fn an_interactive_request_goes_before_all_that_wait_in_batch() {
+    let mut core = core(bucket(600), LaneRules::default());
+    admitted(core.submit(patient(Lane::Batch, 600), at(0)));
+    let (batch, start) = waiting(core.submit(patient(Lane::Batch, 100), at(0)));
+    assert_eq!(start, Some(at(10_000).mono));
+    let (urgent, start) = waiting(core.submit(patient(Lane::Interactive, 50), at(1_000)));
+    assert_eq!(start, Some(at(5_000).mono));
+    let order: Vec<Event> = play(&mut core, at(60_000))
+        .into_iter()
+        .map(|(_, event)| event)
+        .collect();
+    assert!(matches!(order[0], Event::Admitted { ticket, .. } if ticket == urgent));
+    assert!(matches!(order[1], Event::Admitted { ticket, .. } if ticket == batch));
+}
+
+#[test]
+fn a_small_one_passes_where_the_window_renews_before_the_large_one_starts() {
+    let mut core = core(tokens(100), LaneRules::default());
+    admitted(core.submit(patient(Lane::Api, 60), at(0)));
+    let (large, start) = waiting(core.submit(patient(Lane::Api, 90), at(10)));
+    assert_eq!(start, Some(at(60_000).mono));
+    admitted(core.submit(patient(Lane::Api, 40), at(20)));
+    let (_, start) = waiting(core.submit(patient(Lane::Api, 1), at(30)));
+    assert_eq!(start, Some(at(60_000).mono));
+    core.handle_timeout(at(60_000));
+    assert!(matches!(
+        events(&mut core)[..],
+        [Event::Admitted { ticket, .. }, Event::Admitted { .. }] if ticket == large
+    ));
+}
+
+#[test]
+fn nobody_passes_on_a_bucket_where_every_charge_delays_the_large_one() {
+    let mut core = core(bucket(100), LaneRules::default());
+    admitted(core.submit(patient(Lane::Api, 60), at(0)));
+    waiting(core.submit(patient(Lane::Api, 90), at(0)));
+    waiting(core.submit(patient(Lane::Api, 1), at(0)));
+}
+
+#[test]
+fn one_behind_those_who_wait_passes_when_a_refund_makes_room_for_it() {
+    let mut core = core(tokens(100), LaneRules::default());
+    let first = admitted(core.submit(patient(Lane::Api, 100), at(0)));
+    waiting(core.submit(patient(Lane::Api, 90), at(0)));
+    let (small, _) = waiting(core.submit(patient(Lane::Api, 10), at(0)));
+    let used = Outcome::Used(Amounts::ZERO.with(Meter::Tokens, 80));
+    core.settle(first, used, at(1_000));
+    core.handle_timeout(at(1_010));
+    assert!(matches!(
+        events(&mut core)[..],
+        [Event::Admitted { ticket, .. }] if ticket == small
+    ));
+}
+
+#[test]
+fn batch_leaves_what_interactive_will_want_until_the_windows_end() {
+    let mut core = core(tokens(1_000), LaneRules::default());
+    // A minute in which interactive asks for 300, evenly.
+    for second in 0..60 {
+        let now = at(second * 1_000);
+        core.handle_timeout(now);
+        admitted(core.submit(patient(Lane::Interactive, 5), now));
+    }
+    // In the next one batch gets the rest and no more.
+    let mut batch = 0;
+    let mut deadline = at(60_000);
+    for second in 60..120 {
+        let now = at(second * 1_000);
+        core.handle_timeout(now);
+        deadline = now;
+        while let Decision::Admitted(_) = core.submit(request(Lane::Batch, 10, now.mono), now) {
+            batch += 10;
+        }
+        admitted(core.submit(patient(Lane::Interactive, 5), now));
+    }
+    assert!((650..=700).contains(&batch), "{batch}");
+    let refused = core.submit(request(Lane::Batch, 10, deadline.mono), deadline);
+    assert!(matches!(refused, Decision::Refused(_)), "{refused:?}");
+}
+
+#[test]
+fn what_is_left_to_others_and_cannot_wait_is_shed_with_the_time_to_come_back() {
+    let mut core = core(bucket(600), LaneRules::default());
+    let interactive = admitted(core.submit(patient(Lane::Interactive, 300), at(0)));
+    let used = Outcome::Used(Amounts::ZERO.with(Meter::Tokens, 300));
+    core.settle(interactive, used, at(0));
+    // 300 are there, and as many are what interactive wants in a minute.
+    let refused = core.submit(request(Lane::Batch, 10, at(0).mono), at(0));
+    let limit = LimitId::new(0);
+    let start = Some(at(1_000).mono);
+    assert_eq!(refused, Decision::Refused(Refusal::Shed { limit, start }));
+    // Nothing is wasted when interactive has no demand any more.
+    admitted(core.submit(request(Lane::Batch, 600, at(120_000).mono), at(120_000)));
+}
+
+#[test]
+fn batch_without_any_higher_demand_uses_everything() {
+    let mut core = core(tokens(1_000), LaneRules::default());
+    for _ in 0..10 {
+        admitted(core.submit(patient(Lane::Batch, 100), at(0)));
+    }
+}
+
+#[test]
+fn slots_are_left_for_what_interactive_uses_on_average() {
+    let mut core = core(in_flight(10), LaneRules::default());
+    let four: Vec<_> = (0..4)
+        .map(|_| admitted(core.submit(patient(Lane::Interactive, 0), at(0))))
+        .collect();
+    for reservation in four {
+        core.settle(reservation, Outcome::Unmeasured, at(60_000));
+    }
+    let fits = |core: &mut Core| {
+        let starts = |_: &usize| {
+            let batch = request(Lane::Batch, 0, at(60_001).mono);
+            matches!(core.submit(batch, at(60_001)), Decision::Admitted(_))
+        };
+        (0..10).take_while(starts).count()
+    };
+    assert_eq!(fits(&mut core), 6);
+    admitted(core.submit(patient(Lane::Interactive, 0), at(60_001)));
+}
+
+#[test]
+fn a_minimum_share_goes_before_a_higher_lane_that_wants_everything() {
+    let mut core = core(bucket(60_000), leaving(Lane::Batch, 5_000, 1_000));
+    admitted(core.submit(patient(Lane::Interactive, 60_000), at(0)));
+    let mut batch = Vec::new();
+    for index in 0..3 {
+        let (ticket, _) = waiting(core.submit(patient(Lane::Batch, 1_000), at(index)));
+        batch.push(ticket);
+    }
+    let mut starts = Vec::new();
+    for second in 0..60 {
+        for half in 0..3 {
+            // Half as much again as there is; a line of three must not fill.
+            let now = at(second * 1_000 + half * 300);
+            core.submit(request(Lane::Interactive, 500, now.mono), now);
+            starts.extend(events(&mut core));
+        }
+        starts.extend(
+            play(&mut core, at(second * 1_000 + 999))
+                .into_iter()
+                .map(|(_, event)| event),
+        );
+    }
+    let of_batch =
+        |event: &&Event| matches!(event, Event::Admitted { ticket, .. } if batch.contains(ticket));
+    assert!(starts.iter().filter(of_batch).count() >= 1, "{starts:?}");
+}
+
+#[test]
+fn a_line_full_of_batch_refuses_no_interactive_request() {
+    let mut core = core(bucket(100), LaneRules::default());
+    admitted(core.submit(patient(Lane::Batch, 100), at(0)));
+    for _ in 0..3 {
+        waiting(core.submit(patient(Lane::Batch, 10), at(0)));
+    }
+    let full = core.submit(patient(Lane::Batch, 10), at(0));
+    assert!(matches!(full, Decision::Refused(Refusal::LineFull { .. })));
+    waiting(core.submit(patient(Lane::Interactive, 10), at(0)));
+}
+
+#[test]
+fn a_line_that_holds_too_many_bytes_is_full() {
+    let policy = policy(vec![bucket(100)], &[("a", &[0])]).with_bytes_max(1_000);
+    let mut core = Core::new(policy, at(0));
+    admitted(core.submit(patient(Lane::Api, 100), at(0)));
+    let heavy = |bytes| Submission {
+        bytes,
+        ..patient(Lane::Api, 10)
+    };
+    let (ticket, _) = waiting(core.submit(heavy(600), at(0)));
+    let full = core.submit(heavy(401), at(0));
+    assert!(matches!(full, Decision::Refused(Refusal::LineFull { .. })));
+    waiting(core.submit(heavy(400), at(0)));
+    core.cancel(ticket, at(0));
+    waiting(core.submit(heavy(600), at(0)));
+}
+
+#[test]
+fn a_lane_that_is_held_starts_nothing_until_it_is_let_go() {
+    let mut core = core(bucket(100), LaneRules::default());
+    core.hold(Lane::Batch, Held::Yes, at(0));
+    let (ticket, start) = waiting(core.submit(patient(Lane::Batch, 10), at(0)));
+    assert_eq!(start, None);
+    admitted(core.submit(patient(Lane::Api, 10), at(0)));
+    assert_eq!(events(&mut core), []);
+    core.hold(Lane::Batch, Held::No, at(5_000));
+    assert!(matches!(
+        events(&mut core)[..],
+        [Event::Admitted { ticket: started, .. }] if started == ticket
+    ));
+}
+
+#[test]
+fn a_noisy_tenant_delays_another_by_one_turn_and_not_by_its_line() {
+    let tenant = |name: &str| Tenant {
+        name: name.into(),
+        weight: NonZeroU32::MIN,
+    };
+    let many = policy(vec![bucket(600)], &[("a", &[0])]);
+    let many = sluicegate_core::Policy::new(
+        many.limits().to_vec(),
+        many.targets().to_vec(),
+        1_000,
+        Duration::from_secs(600),
+    );
+    let policy = many
+        .and_then(|policy| policy.with_tenants(vec![tenant("noisy"), tenant("quiet")]))
+        .expect("a policy");
+    let mut core = Core::new(policy, at(0));
+    let of = |tenant| Submission {
+        tenant: TenantId::new(tenant),
+        ..patient(Lane::Api, 10)
+    };
+    for _ in 0..60 {
+        admitted(core.submit(of(0), at(0)));
+    }
+    for _ in 0..500 {
+        waiting(core.submit(of(0), at(0)));
+    }
+    // Ten tokens come back in a second: it goes second.
+    let (quiet, start) = waiting(core.submit(of(1), at(0)));
+    assert_eq!(start, Some(at(2_000).mono));
+    let started = play(&mut core, at(2_000));
+    assert!(started.iter().any(|(instant, event)| {
+        *instant <= at(2_000).mono
+            && matches!(event, Event::Admitted { ticket, .. } if *ticket == quiet)
+    }));
+}
