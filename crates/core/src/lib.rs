@@ -26,6 +26,7 @@ mod load;
 mod policy;
 mod recent;
 mod retry;
+mod retry_budget;
 mod route;
 mod signal;
 mod slab;
@@ -46,7 +47,8 @@ pub use limit::{Authority, Failures, Headroom, Limit, Mode, Settlement, Start, W
 pub use line::TicketId;
 pub use load::{LoadEffects, LoadLevel};
 pub use policy::{LimitId, Policy, PolicyError, Target, TargetId};
-pub use retry::{BackoffRule, RetryBudgetRule, RetryRule};
+pub use retry::{BackoffRule, RetryRule};
+pub use retry_budget::{RetryBudget, RetryBudgetRule};
 pub use route::{Balance, Condition, Fallback, Route};
 pub use signal::{Reception, Signal};
 pub use time::{Now, Timestamp, WallTime};

@@ -2,8 +2,6 @@
 
 use core::time::Duration;
 
-use crate::BasisPoints;
-
 /// How hard one lane tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RetryRule {
@@ -22,35 +20,11 @@ pub struct BackoffRule {
     pub max: Duration,
 }
 
-/// How much retries may add to the traffic.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RetryBudgetRule {
-    /// Retries per first attempt of the last [`OVER`](Self::OVER).
-    pub share: BasisPoints,
-    /// So many retries a second are always allowed.
-    pub floor_per_second: u32,
-}
-
-impl RetryBudgetRule {
-    /// The time over which traffic is counted.
-    pub const OVER: Duration = Duration::from_secs(10);
-}
-
 impl Default for BackoffRule {
     fn default() -> Self {
         Self {
             first: Duration::from_millis(500),
             max: Duration::from_secs(8),
-        }
-    }
-}
-
-impl Default for RetryBudgetRule {
-    /// A fifth of the traffic, and ten a second.
-    fn default() -> Self {
-        Self {
-            share: BasisPoints::new(2_000).unwrap_or(BasisPoints::ZERO),
-            floor_per_second: 10,
         }
     }
 }
