@@ -99,7 +99,7 @@ impl FailureKind {
 
     /// The conditions that it meets: a fallback that names any of them may be used. None where no other target helps.
     ///
-    /// [`Condition::RateLimitAfterRetryBudget`] is met once `Attempts::next` sees no retry in time on the
+    /// [`Condition::RateLimitAfterRetryBudget`] is met once [`Attempts::next`](crate::Attempts::next) sees no retry in time on the
     /// target that limits; it never names another target before.
     pub const fn opens(self) -> &'static [Condition] {
         match self {

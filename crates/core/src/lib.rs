@@ -47,7 +47,7 @@ pub use limit::{Authority, Failures, Headroom, Limit, Mode, Settlement, Start, W
 pub use line::TicketId;
 pub use load::{LoadEffects, LoadLevel};
 pub use policy::{LimitId, Policy, PolicyError, Target, TargetId};
-pub use retry::{BackoffRule, RetryRule};
+pub use retry::{Attempts, BackoffRule, Next, Reason, RetryRule};
 pub use retry_budget::{RetryBudget, RetryBudgetRule};
 pub use route::{Balance, Condition, Fallback, Route};
 pub use signal::{Reception, Signal};

@@ -1,6 +1,17 @@
 //! Whether a failed attempt is worth another, and when.
+//!
+//! Classify first: most failures are not mended by sending again. What is worth another attempt at the same target is a table
+//! (`retry/table.rs`); what a request may still do is counted by its [`Attempts`].
+
+mod attempts;
+mod next;
+mod pause;
+mod table;
 
 use core::time::Duration;
+
+pub use attempts::Attempts;
+pub use next::{Next, Reason};
 
 /// How hard one lane tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
