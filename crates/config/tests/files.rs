@@ -412,6 +412,8 @@ fn a_row_of_the_file_works_like_one_of_the_catalog() {
     let work = lab.provider.work_ms.as_ref().expect("headers are named");
     assert_eq!(work.headers, ["x-lab-took", "x-took"]);
     assert_eq!(work.evidence.confidence.name(), "operator");
+    let priority = lab.provider.lane_priority.as_ref().expect("it is named");
+    assert_eq!(priority.field, "rank");
     let groq = sluicegate_catalog::provider("groq").expect("a row");
     assert_eq!(lab.provider.errors, groq.errors);
     assert_eq!(lab.charge.cached_weight.to_string(), "0.25");
@@ -431,5 +433,6 @@ fn a_row_of_the_file_works_like_one_of_the_catalog() {
 
     assert_eq!(main.provider.name, "OpenAI");
     assert_eq!(main.provider.work_ms, None);
+    assert_eq!(main.provider.lane_priority, None);
     assert_eq!(main.base_url, "https://api.openai.com");
 }

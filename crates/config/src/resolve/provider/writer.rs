@@ -39,10 +39,14 @@ impl<'a> Writer<'a> {
                     ))
                 }
                 ("signals", Data::Word(_)) => Some(Toml::Array(Vec::new())),
-                ("work_ms", Data::Word(_)) => Some(Toml::Boolean(false)),
+                ("work_ms" | "lane_priority", Data::Word(_)) => Some(Toml::Boolean(false)),
                 ("work_ms", _) => self.value(value).map(|headers| {
                     let headers = [("headers".to_owned(), headers)];
                     Toml::Table(headers.into_iter().collect())
+                }),
+                ("lane_priority", _) => self.value(value).map(|field| {
+                    let field = [("field".to_owned(), field)];
+                    Toml::Table(field.into_iter().collect())
                 }),
                 _ => self.value(value),
             };
