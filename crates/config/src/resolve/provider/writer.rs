@@ -62,6 +62,7 @@ impl<'a> Writer<'a> {
             Data::Url(url) => Toml::String(url.clone()),
             Data::Word(word) => Toml::String((*word).to_owned()),
             Data::Count(count) => Toml::Integer(i64::try_from(*count).unwrap_or(i64::MAX)),
+            Data::Flag(flag) => Toml::Boolean(*flag),
             Data::Weight { thousandths } => Toml::Float(f64::from(*thousandths) / 1_000.0),
             Data::Duration(duration) => self.seconds(value, *duration)?,
             Data::Section(section) => Toml::Table(self.table(section)?),
