@@ -21,6 +21,7 @@ mod calendar;
 mod charge;
 mod error_class;
 mod evidence;
+mod lane_priority;
 mod limit;
 mod merge;
 mod model;
@@ -41,6 +42,7 @@ pub use charge::{
 };
 pub use error_class::ErrorMatch;
 pub use evidence::{Confidence, Evidence};
+pub use lane_priority::LanePriority;
 pub use limit::{ARRIVAL_SPREAD, Alternative, LimitError, LimitRow, LimitTemplate};
 pub use model::ModelTerms;
 pub use problems::RowProblem;

@@ -45,7 +45,7 @@ pub use ledger::{Outcome, ReservationId, Resolution};
 pub use lengths::AnswerLengths;
 pub use limit::{Authority, Failures, Headroom, Limit, Mode, Settlement, Start, Window};
 pub use line::TicketId;
-pub use load::{LoadEffects, LoadLevel};
+pub use load::{LoadEffects, LoadLevel, LoadRule, LoadRules};
 pub use policy::{LimitId, Policy, PolicyError, Target, TargetId};
 pub use retry::{Attempts, BackoffRule, Next, Reason, RetryRule};
 pub use retry_budget::{RetryBudget, RetryBudgetRule};
