@@ -1,78 +1,11 @@
-//! What a failure means for what we do next, and how a row tells one from another.
-//!
-//! A status alone does not say: 429 stands for a full window, a ramp that is too fast, a provider
-//! short of capacity, an unpaid bill and a request that will never fit.
+//! How a row tells what an error means.
 
 use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+
+use sluicegate_core::ErrorClass;
 
 use crate::Evidence;
-
-/// What a failure means.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorClass {
-    /// A window is full: the same target will do after the hint or the refill.
-    Rate,
-    /// Traffic grew too fast though no window is full: the same target will do, more slowly.
-    Ramp,
-    /// A day's limit is used up: no retry before it refills.
-    Daily,
-    /// The account is out of money or over its spend limit: no retry will help, another account
-    /// may.
-    Billing,
-    /// This one request is larger than the whole limit: it never fits here.
-    TooLargeForLimit,
-    /// The provider is short of capacity: another target first.
-    Overload,
-    /// The provider failed.
-    Server,
-    /// No answer in time: the request may have run and may be billed.
-    Timeout,
-    /// Too long for the model's context: only a model with a larger one helps.
-    Context,
-    /// Refused for its content.
-    Policy,
-    /// Our credential was refused: another one may do.
-    Auth,
-    /// The request is wrong: it fails everywhere alike.
-    Invalid,
-}
-
-impl ErrorClass {
-    /// Every class.
-    pub const ALL: [Self; 12] = [
-        Self::Rate,
-        Self::Ramp,
-        Self::Daily,
-        Self::Billing,
-        Self::TooLargeForLimit,
-        Self::Overload,
-        Self::Server,
-        Self::Timeout,
-        Self::Context,
-        Self::Policy,
-        Self::Auth,
-        Self::Invalid,
-    ];
-
-    /// The name in rows, metrics and messages.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::Ramp => "ramp",
-            Self::Daily => "daily",
-            Self::Billing => "billing",
-            Self::TooLargeForLimit => "too_large_for_limit",
-            Self::Overload => "overload",
-            Self::Server => "server",
-            Self::Timeout => "timeout",
-            Self::Context => "context",
-            Self::Policy => "policy",
-            Self::Auth => "auth",
-            Self::Invalid => "invalid",
-        }
-    }
-}
 
 /// One entry of a row's error table. Every list that is given must hold the answer's value; one
 /// that is left out holds any.
@@ -92,6 +25,7 @@ pub struct ErrorMatch {
     #[serde(default)]
     message: Vec<String>,
     /// What it means.
+    #[serde(deserialize_with = "named")]
     pub class: ErrorClass,
     /// How it is known.
     pub evidence: Evidence,
@@ -125,6 +59,16 @@ impl ErrorMatch {
     }
 }
 
+fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ErrorClass, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    ErrorClass::from_name(&name).ok_or_else(|| {
+        let names = ErrorClass::ALL.map(|class| format!("`{class}`")).join(", ");
+        D::Error::custom(format_args!(
+            "unknown variant `{name}`, expected one of {names}"
+        ))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,16 +89,19 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_the_rows() {
+    fn a_class_is_read_by_its_name() {
+        #[derive(Debug, Deserialize)]
+        struct Row {
+            #[serde(deserialize_with = "named")]
+            class: ErrorClass,
+        }
         for class in ErrorClass::ALL {
-            #[derive(Deserialize)]
-            struct Row {
-                class: ErrorClass,
-            }
-            let row: Row =
-                toml::from_str(&format!("class = \"{}\"", class.name())).expect("a name");
+            let row: Row = toml::from_str(&format!("class = \"{class}\"")).expect("a name");
             assert_eq!(row.class, class);
         }
+        let problem = toml::from_str::<Row>("class = \"teapot\"").expect_err("no class");
+        let message = problem.message();
+        assert!(message.starts_with("unknown variant `teapot`, expected one of `rate`, `ramp`"));
     }
 
     #[test]

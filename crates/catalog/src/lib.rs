@@ -21,6 +21,7 @@ mod calendar;
 mod charge;
 mod error_class;
 mod evidence;
+mod lane_priority;
 mod limit;
 mod merge;
 mod model;
@@ -39,8 +40,9 @@ pub use calendar::{TimeOfDay, Zone};
 pub use charge::{
     Charge, ChargeRule, Input, Output, OutputMeter, OutputOnInput, RequestSize, Slots, TimesBestOf,
 };
-pub use error_class::{ErrorClass, ErrorMatch};
+pub use error_class::ErrorMatch;
 pub use evidence::{Confidence, Evidence};
+pub use lane_priority::LanePriority;
 pub use limit::{ARRIVAL_SPREAD, Alternative, LimitError, LimitRow, LimitTemplate};
 pub use model::ModelTerms;
 pub use problems::RowProblem;
@@ -48,6 +50,7 @@ pub use provider::{Auth, Dialect, Paths, Provider, provider, providers};
 pub use reference::reference;
 pub use settle::{CutStream, UsageTokens};
 pub use signal::{BodyHint, ResetFormat, ResetMeans, SignalRow};
+pub use sluicegate_core::ErrorClass;
 pub use weight::Weight;
 pub use window::WindowRow;
 pub use work::WorkMs;

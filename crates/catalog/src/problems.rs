@@ -94,6 +94,11 @@ impl Provider {
                 problems.push(RowProblem::new("work_ms", NO_HEADER));
             }
         }
+        if let Some(priority) = &self.lane_priority
+            && priority.field.is_empty()
+        {
+            problems.push(RowProblem::new("lane_priority", "names no field"));
+        }
         if !self.paths.chat.starts_with('/') {
             problems.push(RowProblem::new("paths.chat", "does not begin with a slash"));
         }
@@ -134,6 +139,7 @@ impl Provider {
             .chain(models.map(|terms| &terms.evidence))
             .chain(self.signals.iter().map(|signal| &signal.evidence))
             .chain(self.work_ms.iter().map(|work| &work.evidence))
+            .chain(self.lane_priority.iter().map(|priority| &priority.evidence))
             .chain(self.errors.iter().map(|error| &error.evidence))
     }
 }

@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use sluicegate_core::Meter;
 
-use crate::{BodyHint, Charge, ErrorMatch, LimitRow, SignalRow, WorkMs};
+use crate::{BodyHint, Charge, ErrorMatch, LanePriority, LimitRow, SignalRow, WorkMs};
 
 /// The rows' texts, sorted by id.
 const ROWS: &[&str] = &[
@@ -95,6 +95,8 @@ pub struct Provider {
     pub signals: Vec<SignalRow>,
     /// Where answers tell how long it worked at them; `None` where nothing does.
     pub work_ms: Option<WorkMs>,
+    /// How a request tells it our lane; `None` where it has no order of its own or lets nobody name it.
+    pub lane_priority: Option<LanePriority>,
     /// Where the body of a refusal says how long to wait, the best place first.
     #[serde(default)]
     pub retry_in_body: Vec<BodyHint>,

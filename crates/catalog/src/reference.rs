@@ -61,6 +61,14 @@ fn section(row: &Provider, page: &mut String) {
             known(&work.evidence),
         );
     }
+    if let Some(priority) = &row.lane_priority {
+        let _ = write!(
+            page,
+            "\nA request's `{}` tells it the lane, the lower number first: 0 to 2 ({}).\n",
+            priority.field,
+            known(&priority.evidence),
+        );
+    }
 }
 
 fn limits(rows: &[LimitRow], page: &mut String) {

@@ -10,7 +10,7 @@ use toml::{Table, Value};
 use crate::merge::merge_row;
 use crate::problems::RowProblem;
 use crate::provider::{Provider, providers, text_of};
-use crate::{ChargeRule, ErrorMatch, LimitRow, SignalRow, WorkMs};
+use crate::{ChargeRule, ErrorMatch, LanePriority, LimitRow, SignalRow, WorkMs};
 
 /// Why a written row cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -132,8 +132,10 @@ fn give_evidence(row: &mut Table) {
             attest(fact);
         }
     }
-    if let Some(work) = row.get_mut("work_ms") {
-        attest(work);
+    for key in ["work_ms", "lane_priority"] {
+        if let Some(fact) = row.get_mut(key) {
+            attest(fact);
+        }
     }
     let Some(Value::Table(charge)) = row.get_mut("charge") else {
         return;
@@ -194,6 +196,9 @@ fn form_problems(row: &Table) -> Vec<RowProblem> {
     }
     if let Some(work) = row.get("work_ms") {
         part::<WorkMs>(work, || "work_ms".to_owned(), &mut problems);
+    }
+    if let Some(priority) = row.get("lane_priority") {
+        part::<LanePriority>(priority, || "lane_priority".to_owned(), &mut problems);
     }
     for (index, signal) in list(row, "signals").enumerate() {
         part::<SignalRow>(signal, || format!("signals[{index}]"), &mut problems);
@@ -331,6 +336,26 @@ mod tests {
         );
         let empty = row("{ headers = [] }").expect_err("no header");
         assert_eq!(empty.to_string(), "work_ms: names no header");
+    }
+
+    #[test]
+    fn the_place_of_the_lane_can_be_named_and_taken_away() {
+        let row = |priority: &str| {
+            let text = format!("like = \"vllm\"\nid = \"x\"\n{priority}");
+            Provider::from_toml(&text)
+        };
+        let field = |priority: &str| {
+            let row = row(priority).expect("a row");
+            row.lane_priority.map(|priority| priority.field)
+        };
+        assert_eq!(field("").as_deref(), Some("priority"));
+        assert_eq!(
+            field("lane_priority = { field = \"rank\" }").as_deref(),
+            Some("rank")
+        );
+        assert_eq!(field("lane_priority = false"), None);
+        let empty = row("lane_priority = { field = \"\" }").expect_err("no field");
+        assert_eq!(empty.to_string(), "lane_priority: names no field");
     }
 
     #[test]

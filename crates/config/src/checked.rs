@@ -23,13 +23,14 @@ pub(crate) struct Value {
 pub(crate) enum Data {
     Text(Text),
     Secret(Secret<String>),
-    /// Without a slash at the end.
+    /// Without a slash at the end, where paths are appended to it.
     Url(String),
     Address(SocketAddr),
     Count(u64),
     Duration(Duration),
     Bytes(u64),
     Share(BasisPoints),
+    Flag(bool),
     /// In micro-dollars.
     Dollars(u64),
     /// What a token counts as.
@@ -111,6 +112,20 @@ impl Section {
     pub(crate) fn duration(&self, key: &str) -> Option<Duration> {
         match self.value(key)?.data {
             Data::Duration(duration) => Some(duration),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn share(&self, key: &str) -> Option<BasisPoints> {
+        match self.value(key)?.data {
+            Data::Share(share) => Some(share),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn flag(&self, key: &str) -> Option<bool> {
+        match self.value(key)?.data {
+            Data::Flag(flag) => Some(flag),
             _ => None,
         }
     }

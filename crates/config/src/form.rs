@@ -2,6 +2,8 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use sluicegate_core::BasisPoints;
+
 use crate::Secret;
 use crate::checked::{Data, Text};
 use crate::errors::shown;
@@ -10,6 +12,8 @@ use crate::shape::{Kind, Support, Word, nearest};
 
 /// The longest name or other text, in bytes.
 const TEXT_BYTES_MAX: usize = 4_096;
+/// The longest text of several lines, in bytes.
+const PROSE_BYTES_MAX: usize = 65_536;
 /// The longest name that may be given to something, in characters.
 const NAME_CHARS_MAX: usize = 128;
 
@@ -22,8 +26,15 @@ pub(crate) fn scalar(text: &str, written: &str, kind: &Kind) -> Result<Data, Wro
                 shown: shown(written),
             })
         }),
+        Kind::Prose(_) => prose(text).map(|text| {
+            Data::Text(Text {
+                value: text.to_owned(),
+                shown: shown(written),
+            })
+        }),
         Kind::Secret => secret(text).map(Data::Secret),
         Kind::Url => url(text).map(Data::Url),
+        Kind::Webhook => whole_url(text).map(|()| Data::Url(text.to_owned())),
         Kind::Address => address(text).map(Data::Address),
         Kind::Count { max } => within(scalar::count(text)?, 1, *max).map(Data::Count),
         Kind::Number { max } => within(scalar::count(text)?, 0, *max).map(Data::Count),
@@ -37,7 +48,12 @@ pub(crate) fn scalar(text: &str, written: &str, kind: &Kind) -> Result<Data, Wro
                 _ => Ok(Data::Duration(duration)),
             }
         }
-        Kind::Share => scalar::share(text).map(Data::Share),
+        Kind::Share => match scalar::share(text)? {
+            BasisPoints::ZERO => Err(Wrong::new("leaves nothing")),
+            share => Ok(Data::Share(share)),
+        },
+        Kind::ShareFromZero => scalar::share(text).map(Data::Share),
+        Kind::Flag => scalar::flag(text).map(Data::Flag),
         Kind::Dollars => scalar::dollars(text).map(Data::Dollars),
         Kind::Word(words) => word(text, words).map(Data::Word),
         Kind::OneOf(kinds) => one_of(text, written, kinds),
@@ -88,6 +104,20 @@ fn free_text(text: &str) -> Result<&str, Wrong> {
     }
 }
 
+/// Text in which lines may break.
+fn prose(text: &str) -> Result<&str, Wrong> {
+    let is_line_break = |c: char| matches!(c, '\n' | '\t');
+    if text.trim().is_empty() {
+        Err(Wrong::new("is empty"))
+    } else if text.len() > PROSE_BYTES_MAX {
+        Err(Wrong::new("is too long"))
+    } else if text.chars().any(|c| c.is_control() && !is_line_break(c)) {
+        Err(Wrong::new("contains a control character"))
+    } else {
+        Ok(text)
+    }
+}
+
 /// A key goes into a header: visible ASCII only. The value appears in no message.
 fn secret(text: &str) -> Result<Secret<String>, Wrong> {
     if text.is_empty() {
@@ -109,14 +139,25 @@ fn secret(text: &str) -> Result<Secret<String>, Wrong> {
 
 /// A URL to which paths are appended. It may hold a password, so it appears in no message.
 fn url(text: &str) -> Result<String, Wrong> {
+    if text.contains(['?', '#']) {
+        return Err(Wrong {
+            what: "has a query or fragment",
+            mend: Some("end it with the path".to_owned()),
+        });
+    }
+    whole_url(text).map(|()| text.trim_end_matches('/').to_owned())
+}
+
+/// A URL that is used as it is.
+fn whole_url(text: &str) -> Result<(), Wrong> {
     let wrong = |what, mend: &str| {
         Err(Wrong {
             what,
             mend: Some(mend.to_owned()),
         })
     };
-    if text.contains(['?', '#']) {
-        return wrong("has a query or fragment", "end it with the path");
+    if text.contains('#') {
+        return wrong("has a fragment", "remove it: nobody is sent it");
     }
     let Ok(uri) = text.parse::<http::Uri>() else {
         return Err(Wrong::new("is not a URL"));
@@ -140,7 +181,7 @@ fn url(text: &str) -> Result<String, Wrong> {
     if authority.host().is_empty() || (!portless && authority.port_u16().is_none()) {
         return Err(Wrong::new("has no host or an impossible port"));
     }
-    Ok(text.trim_end_matches('/').to_owned())
+    Ok(())
 }
 
 fn address(text: &str) -> Result<SocketAddr, Wrong> {
@@ -217,6 +258,27 @@ mod tests {
             "",
         ] {
             assert!(url(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_webhook_may_have_a_query() {
+        assert!(whole_url("https://hooks.example.net/a?sig=1&v=2").is_ok());
+        for bad in [
+            "https://a.example/#b",
+            "hooks.example.net/a?b=1",
+            "https://u:p@a.example/?b",
+        ] {
+            assert!(whole_url(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn prose_has_lines_and_nothing_unseen() {
+        assert!(prose("one\n\ttwo").is_ok());
+        assert!(prose(&"x".repeat(PROSE_BYTES_MAX)).is_ok());
+        for bad in [" \n", "a\u{7}", "a\r\n", &"x".repeat(PROSE_BYTES_MAX + 1)] {
+            assert!(prose(bad).is_err(), "{bad:?}");
         }
     }
 

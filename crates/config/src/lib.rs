@@ -42,6 +42,7 @@ mod ledgers;
 mod policy;
 mod reference;
 mod resolve;
+mod route;
 mod scalar;
 mod schema;
 mod secret;
@@ -53,10 +54,11 @@ mod tree;
 pub use errors::{Errors, Problem};
 pub use ledgers::Ledgers;
 pub use policy::{
-    Account, Deployment, Family, Lane, Lanes, Pattern, Policy, Price, Queue, Server, Stream,
-    Timeouts, UpstreamModel,
+    Account, Deployment, Family, Lane, Lanes, Operator, Pattern, Policy, Price, Queue, Retry,
+    Server, Slots, Stream, Timeouts, UpstreamModel, Webhook,
 };
 pub use reference::reference;
+pub use route::{Destination, Fallback, Origin, Route};
 pub use schema::schema;
 pub use secret::Secret;
 

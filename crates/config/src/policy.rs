@@ -10,9 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluicegate_catalog::{ChargeRule, Provider};
-use sluicegate_core::{Headroom, Limit};
+use sluicegate_core::{
+    BackoffRule, BreakerRule, Headroom, LaneRule, LaneRules, Limit, LoadRules, RetryBudgetRule,
+    RetryRule,
+};
 
-use crate::Secret;
+use crate::{Route, Secret};
 
 /// Everything that a configuration says.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,12 +28,21 @@ pub struct Policy {
     pub accounts: Vec<Account>,
     /// What a client may name as its model, in the order of the file.
     pub deployments: Vec<Deployment>,
+    /// Where requests may go: the routes of the file in its order, then each deployment that no route has the name of, as a
+    /// route to itself.
+    pub routes: Vec<Route>,
     /// The priority classes.
     pub lanes: Lanes,
+    /// When a failed call is made again.
+    pub retry: Retry,
+    /// When there is how much load, and what that changes.
+    pub load: LoadRules,
     /// How streamed answers are passed on.
     pub stream: Stream,
-    /// The bound of the waiting line.
+    /// The bounds of the waiting lines.
     pub queue: Queue,
+    /// How the operator is told what needs a hand.
+    pub operator: Operator,
 }
 
 impl Policy {
@@ -55,10 +67,7 @@ impl Policy {
             .iter()
             .enumerate()
             .filter(|(_, deployment)| deployment.pattern.matches(model))
-            .max_by_key(|(_, deployment)| match &deployment.pattern {
-                Pattern::Exact(_) => usize::MAX,
-                Pattern::Prefix(prefix) => prefix.len(),
-            })
+            .max_by_key(|(_, deployment)| deployment.pattern.closeness())
     }
 }
 
@@ -139,6 +148,10 @@ pub struct Account {
     pub families: Vec<Family>,
     /// For calls to this account; what the server says is merged in.
     pub timeouts: Timeouts,
+    /// When one of its deployments is left alone; what the file says for all is merged in.
+    pub breaker: BreakerRule,
+    /// How many requests may be in flight to each of its deployments, beside `limits`.
+    pub slots: Slots,
     /// A PEM file with further root certificates.
     pub ca_file: Option<PathBuf>,
     /// What a request costs here: the provider's rule.
@@ -173,6 +186,25 @@ impl Pattern {
             Self::Prefix(prefix) => name.starts_with(prefix.as_str()),
         }
     }
+
+    /// Whether every name that `names` means is meant.
+    pub(crate) fn covers(&self, names: &Self) -> bool {
+        match (self, names) {
+            (Self::Exact(own), Self::Exact(name)) => own == name,
+            (Self::Exact(_), Self::Prefix(_)) => false,
+            (Self::Prefix(stem), Self::Exact(name) | Self::Prefix(name)) => {
+                name.starts_with(stem.as_str())
+            }
+        }
+    }
+
+    /// Of several that match a name, the one with the most is meant.
+    pub(crate) const fn closeness(&self) -> usize {
+        match self {
+            Self::Exact(_) => usize::MAX,
+            Self::Prefix(prefix) => prefix.len(),
+        }
+    }
 }
 
 /// One addressable upstream.
@@ -193,10 +225,24 @@ pub struct Deployment {
     pub context: Option<u64>,
     /// What it costs.
     pub price: Option<Price>,
-    /// For calls to it; what the account and the server say is merged in.
+    /// For calls to it; what the account and the server say is merged in. A route may say otherwise.
     pub timeouts: Timeouts,
+    /// When it is left alone; what its account and the file say for all is merged in.
+    pub breaker: BreakerRule,
+    /// How many requests may be in flight, beside the limits; `Adaptive` also where its account says so.
+    pub slots: Slots,
     /// The output tokens that are expected of a request that names no maximum; without it the provider's row decides.
     pub output_default: Option<u64>,
+}
+
+/// How many requests may be in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Slots {
+    /// As many as the limits allow.
+    #[default]
+    Limited,
+    /// As many as the upstream serves without slowing down, found out as it goes, and no more than the limits allow.
+    Adaptive,
 }
 
 /// The model that a provider is asked for.
@@ -254,11 +300,45 @@ pub struct Lanes {
     pub batch: Lane,
 }
 
-/// How long one class may wait.
+impl Lanes {
+    /// What is said of `lane`.
+    pub const fn of(&self, lane: sluicegate_core::Lane) -> &Lane {
+        match lane {
+            sluicegate_core::Lane::Interactive => &self.interactive,
+            sluicegate_core::Lane::Api => &self.api,
+            sluicegate_core::Lane::Batch => &self.batch,
+        }
+    }
+
+    /// What all lanes are held to by those above them.
+    pub fn rules(&self) -> LaneRules {
+        let lanes = sluicegate_core::Lane::ALL.into_iter();
+        lanes.fold(LaneRules::default(), |rules, lane| {
+            rules.with(lane, self.of(lane).rule)
+        })
+    }
+}
+
+/// How long one class may wait, how hard it tries and what it leaves to those above it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lane {
     /// The longest wait in the queue, where the request names none.
     pub max_wait: Duration,
+    /// The most requests of it that wait at once; at most [`Queue::max_tickets`].
+    pub max_waiting: NonZeroUsize,
+    /// How often and how long it tries.
+    pub retry: RetryRule,
+    /// What it gets and what it leaves.
+    pub rule: LaneRule,
+}
+
+/// When a failed call is made again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Retry {
+    /// How long it waits before.
+    pub backoff: BackoffRule,
+    /// How much all of that may add to the traffic.
+    pub budget: RetryBudgetRule,
 }
 
 /// How streamed answers are passed on.
@@ -268,11 +348,29 @@ pub struct Stream {
     pub head_hold: Duration,
 }
 
-/// The bound of the waiting line.
+/// The bounds of the waiting lines, all together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Queue {
     /// The most requests that wait at once.
     pub max_tickets: NonZeroUsize,
+    /// The most bytes in the bodies of those that wait.
+    pub max_bytes: u64,
+}
+
+/// How the operator is told of what needs a hand.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Operator {
+    /// Where such events are posted; without it they are in metrics and the log only.
+    pub webhook: Option<Webhook>,
+}
+
+/// A URL to which events are posted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Webhook {
+    /// The whole URL. Who knows it may often post to it, so it is a secret.
+    pub url: Secret<String>,
+    /// Sent along, so that the receiver knows who posts.
+    pub key: Option<Secret<String>>,
 }
 
 #[cfg(test)]

@@ -60,9 +60,9 @@ fn section(object: &'static Object, page: &mut String) {
 /// What stands behind a key, briefly.
 fn value(kind: &'static Kind) -> String {
     match kind {
-        Kind::Text(what) => (*what).to_owned(),
+        Kind::Text(what) | Kind::Prose(what) => (*what).to_owned(),
         Kind::Secret => "a key, best as `${NAME}`".to_owned(),
-        Kind::Url => "a URL".to_owned(),
+        Kind::Url | Kind::Webhook => "a URL".to_owned(),
         Kind::Address => "an address, `127.0.0.1:8080`".to_owned(),
         Kind::Count { max: u64::MAX } => "a number, `500` or `300k`".to_owned(),
         Kind::Count { max } => format!("a number up to {max}"),
@@ -73,6 +73,8 @@ fn value(kind: &'static Kind) -> String {
         }
         Kind::Bytes { .. } => "a size, `32MiB`".to_owned(),
         Kind::Share => "a share, `0.97` or `97%`".to_owned(),
+        Kind::ShareFromZero => "a share, `0`, `0.2` or `20%`".to_owned(),
+        Kind::Flag => "`true` or `false`".to_owned(),
         Kind::Dollars => "dollars, `1.25`".to_owned(),
         Kind::Word(words) => {
             let words = words.iter().filter(|word| word.support == Support::Now);

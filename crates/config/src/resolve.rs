@@ -5,24 +5,45 @@
 
 mod account;
 mod deployment;
+mod failures;
+mod lanes;
 mod limits;
+mod load;
 mod provider;
+mod route;
 mod server;
 mod window;
 
 pub(crate) use account::is_spoken;
 
+use sluicegate_core::BreakerRule;
+
 use crate::checked::Section;
 use crate::errors::Problems;
-use crate::{Pattern, Policy};
+use crate::{Pattern, Policy, Timeouts};
 
 /// The policy that `root` describes; what is wrong with it is in `problems`, and then the policy is not to be used.
 pub(crate) fn resolve(root: &Section, problems: &mut Problems) -> Option<Policy> {
     let (server, timeouts) = server::server(root.section("server"), problems);
     let rows = provider::rows(root.map("providers"), problems);
-    let accounts = account::accounts(root.map("accounts"), &rows, timeouts, problems);
+    let outer = Outer {
+        timeouts,
+        breaker: failures::breaker(root.section("breaker"), BreakerRule::default()),
+    };
+    let accounts = account::accounts(root.map("accounts"), &rows, outer, problems);
     let deployments = deployment::deployments(root.map("deployments"), &accounts, problems);
-    for key in ["providers", "accounts", "deployments"] {
+    let routes = route::routes(
+        root.map("routes"),
+        root.map("deployments"),
+        deployments.as_deref(),
+        problems,
+    );
+    let queue = lanes::queue(root.section("queue"));
+    let lanes = lanes::lanes(root.section("lanes"), queue.as_ref(), problems);
+    let retry = failures::retry(root.section("retry"), problems);
+    let load = load::load(root.section("load"), problems);
+    let operator = server::operator(root.section("operator"), problems);
+    for key in ["providers", "accounts", "deployments", "routes"] {
         if let Some(value) = root.value(key)
             && !root.is_broken(key)
             && root.map(key).is_empty()
@@ -43,10 +64,21 @@ pub(crate) fn resolve(root: &Section, problems: &mut Problems) -> Option<Policy>
             .map(|slot| slot.account)
             .collect::<Option<_>>()?,
         deployments: deployments?,
-        lanes: server::lanes(root.section("lanes"))?,
+        routes: routes?,
+        lanes: lanes?,
+        retry: retry?,
+        load: load?,
         stream: server::stream(root.section("stream"))?,
-        queue: server::queue(root.section("queue"))?,
+        queue: queue?,
+        operator,
     })
+}
+
+/// What holds for calls to every upstream where no inner level says otherwise.
+#[derive(Clone, Copy)]
+struct Outer {
+    timeouts: Timeouts,
+    breaker: BreakerRule,
 }
 
 /// `name` as a pattern: one `*` at the end is a wildcard, any other is refused.

@@ -103,7 +103,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64, Wrong> {
         .ok_or(Wrong::new("is not a whole number of bytes"))
 }
 
-/// A share above zero and up to the whole, like `0.97` or `97%`.
+/// A share from nothing to the whole, like `0.97` or `97%`.
 pub(crate) fn share(text: &str) -> Result<BasisPoints, Wrong> {
     let (number, unit) = Decimal::split(text).ok_or(Wrong::new("is not a share"))?;
     let points = match unit {
@@ -113,12 +113,20 @@ pub(crate) fn share(text: &str) -> Result<BasisPoints, Wrong> {
     };
     let points = points.ok_or(Wrong::new("is finer than a hundredth of a percent"))?;
     match u16::try_from(points).ok().and_then(BasisPoints::new) {
-        Some(share) if points > 0 => Ok(share),
-        Some(_) => Err(Wrong::new("leaves nothing")),
+        Some(share) => Ok(share),
         None if unit.is_empty() && number.times(100).is_some_and(|points| points <= 10_000) => {
             Err(Wrong::write("is above the whole", format!("write {text}%")))
         }
         None => Err(Wrong::new("is above the whole")),
+    }
+}
+
+/// `true` or `false`, or `yes` or `no` as YAML once had it.
+pub(crate) fn flag(text: &str) -> Result<bool, Wrong> {
+    match text {
+        "true" | "yes" => Ok(true),
+        "false" | "no" => Ok(false),
+        _ => Err(Wrong::new("is neither true nor false")),
     }
 }
 
@@ -254,7 +262,8 @@ mod tests {
         assert_eq!(share("0.97").map(BasisPoints::points), Ok(9_700));
         assert_eq!(share("97.5%").map(BasisPoints::points), Ok(9_750));
         assert_eq!(share("1").map(BasisPoints::points), Ok(10_000));
-        assert!(share("0").is_err() && share("0.00001").is_err() && share("101%").is_err());
+        assert_eq!(share("0%").map(BasisPoints::points), Ok(0));
+        assert!(share("0.00001").is_err() && share("101%").is_err() && share("-1%").is_err());
         assert_eq!(
             share("97").expect_err("above").mend.as_deref(),
             Some("write 97%")

@@ -53,9 +53,9 @@ fn property(field: &'static Field, definitions: &mut Map<String, Value>) -> Valu
     let mut schema = kind(&field.kind, definitions);
     schema["description"] = json!(field.doc);
     if let Presence::Default(text) = field.presence {
-        schema["default"] = match text.parse::<u64>() {
-            Ok(number) => json!(number),
-            Err(_) => json!(text),
+        schema["default"] = match text.parse::<Value>() {
+            Ok(value @ (Value::Number(_) | Value::Bool(_))) => value,
+            _ => json!(text),
         };
     }
     schema
@@ -63,8 +63,11 @@ fn property(field: &'static Field, definitions: &mut Map<String, Value>) -> Valu
 
 fn kind(of: &'static Kind, definitions: &mut Map<String, Value>) -> Value {
     match of {
-        Kind::Text(_) | Kind::Secret => json!({ "type": ["string", "number", "boolean"] }),
+        Kind::Text(_) | Kind::Prose(_) | Kind::Secret => {
+            json!({ "type": ["string", "number", "boolean"] })
+        }
         Kind::Url => text("^https?://[^?#@]+$"),
+        Kind::Webhook => text("^https?://[^#@]+$"),
         Kind::Address => text(r"^(localhost|[0-9.]+|\[[0-9a-fA-F:.%]+\]):[0-9]{1,5}$"),
         Kind::Count { max } => any_of([
             json!({ "type": "integer", "minimum": 1, "maximum": max }),
@@ -91,6 +94,11 @@ fn kind(of: &'static Kind, definitions: &mut Map<String, Value>) -> Value {
             json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }),
             text(r"^[0-9]+(\.[0-9]+)?%?$"),
         ]),
+        Kind::ShareFromZero => any_of([
+            json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+            text(r"^[0-9]+(\.[0-9]+)?%?$"),
+        ]),
+        Kind::Flag => any_of([json!({ "type": "boolean" }), text("^(true|false|yes|no)$")]),
         Kind::Dollars => any_of([
             json!({ "type": "number", "minimum": 0 }),
             text(r"^[0-9][0-9_]*(\.[0-9_]+)?$"),

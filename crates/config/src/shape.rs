@@ -112,8 +112,12 @@ pub(crate) enum Kind {
     Text(&'static str),
     /// A key or password: never printed.
     Secret,
+    /// Text of any number of lines, not empty; the string says what it is, as in "expected …".
+    Prose(&'static str),
     /// `http://…` or `https://…`, without user name and query.
     Url,
+    /// Likewise, whole: it may have a query. Never printed, since who knows it may use it.
+    Webhook,
     /// `HOST:PORT` with a numeric host, or `localhost`.
     Address,
     /// A whole number from 1 to the maximum.
@@ -128,6 +132,10 @@ pub(crate) enum Kind {
     Bytes { max: u64 },
     /// A share of the whole, above zero.
     Share,
+    /// A share of the whole, or nothing of it.
+    ShareFromZero,
+    /// Yes or no.
+    Flag,
     /// Dollars, down to a millionth.
     Dollars,
     /// One of some words.
@@ -184,9 +192,10 @@ impl Kind {
     /// As in "expected …".
     pub(crate) fn expected(&self) -> String {
         match self {
-            Self::Text(what) => (*what).to_owned(),
+            Self::Text(what) | Self::Prose(what) => (*what).to_owned(),
             Self::Secret => "a key".to_owned(),
             Self::Url => "a URL like https://host/v1".to_owned(),
+            Self::Webhook => "a URL like https://host/hooks/1".to_owned(),
             Self::Address => "an address like 127.0.0.1:8080".to_owned(),
             Self::Count { max: u64::MAX } => {
                 "a whole number of at least 1, like 500, 300_000, 300k or 2M".to_owned()
@@ -205,6 +214,8 @@ impl Kind {
                 format!("a size of at most {} MiB, like 32MiB", max >> 20)
             }
             Self::Share => "a share like 0.97 or 97%".to_owned(),
+            Self::ShareFromZero => "a share like 0, 0.2 or 20%".to_owned(),
+            Self::Flag => "true or false".to_owned(),
             Self::Dollars => "dollars like 1.25".to_owned(),
             Self::Word(words) => listed(
                 words

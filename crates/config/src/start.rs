@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use sluicegate_catalog::{Provider, providers};
-use sluicegate_core::Headroom;
+use sluicegate_core::{BreakerRule, Headroom};
 
 use crate::resolve::is_spoken;
-use crate::{Account, Deployment, Pattern, Policy, Secret, Timeouts, UpstreamModel, parse};
+use crate::{
+    Account, Deployment, Pattern, Policy, Route, Secret, Slots, Timeouts, UpstreamModel, parse,
+};
 
 impl Policy {
     /// One account for each provider whose key `env` knows. No limits are known of them until answers tell some. A provider
@@ -41,6 +43,10 @@ impl Policy {
             }
         }
         policy.deployments.push(deployment("*", 0));
+        let deployments = policy.deployments.iter().enumerate();
+        policy.routes = deployments
+            .map(|(index, deployment)| Route::of(index, deployment))
+            .collect();
         (!policy.accounts.is_empty()).then_some(policy)
     }
 
@@ -52,6 +58,7 @@ impl Policy {
             .expect("a test reads this file, which the environment cannot change");
         policy.accounts.clear();
         policy.deployments.clear();
+        policy.routes.clear();
         policy
     }
 }
@@ -67,6 +74,8 @@ fn account(name: &str, provider: &Arc<Provider>, base_url: String) -> Account {
         limits: Vec::new(),
         families: Vec::new(),
         timeouts: Timeouts::default(),
+        breaker: BreakerRule::default(),
+        slots: Slots::default(),
         ca_file: None,
         charge: Arc::new(provider.charge.default_rule().clone()),
     }
@@ -90,6 +99,8 @@ fn deployment(name: &str, account: usize) -> Deployment {
         context: None,
         price: None,
         timeouts: Timeouts::default(),
+        breaker: BreakerRule::default(),
+        slots: Slots::default(),
         output_default: None,
     }
 }
@@ -130,6 +141,9 @@ mod tests {
         assert_eq!(account.base_url, "https://api.openai.com");
         let (index, deployment) = policy.find("anything").expect("every model");
         assert_eq!((index, &deployment.model), (0, &UpstreamModel::Requested));
+        let (_, route) = policy.route("anything").expect("every model");
+        assert_eq!(route.primary[0].model("anything"), "anything");
+        assert_eq!(policy.task("anything"), None);
         assert_eq!(policy.ledgers().targets, [Vec::<usize>::new()]);
         assert_eq!(policy.server.listen.to_string(), "127.0.0.1:8080");
 

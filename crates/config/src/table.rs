@@ -9,12 +9,20 @@ use crate::shape::{Field, Kind, Object, Word};
 
 mod accounts;
 mod charge;
+mod failures;
+mod lanes;
 mod limits;
+mod load;
 mod providers;
+mod routes;
 
 use accounts::{ACCOUNT, DEPLOYMENT};
+use failures::{BREAKER, RETRY};
+use lanes::{LANES, QUEUE};
 pub(crate) use limits::{LONG, SHORT};
+use load::LOAD;
 pub(crate) use providers::PROVIDER;
+use routes::ROUTE;
 
 pub(crate) static ROOT: Object = Object {
     name: "configuration",
@@ -51,10 +59,34 @@ pub(crate) static ROOT: Object = Object {
             "What a client may name as `model`. A name may end in `*`: it then answers for every model that begins like \
              that and has no longer entry, and all of them share its limits.",
         ),
+        Field::optional(
+            "routes",
+            Kind::Map {
+                name: "route",
+                of: &ROUTE,
+            },
+            "What a client may name as `model` or as its task, and where that leads. A name may end in `*`. A route goes before \
+             a deployment of its name; a deployment that no route has the name of is a route to itself.",
+        ),
         Field::section(
             "lanes",
             Kind::Object(&LANES),
-            "How long requests of each priority class may wait.",
+            "The priority classes: who goes first, how long each may wait and how hard it tries.",
+        ),
+        Field::section(
+            "retry",
+            Kind::Object(&RETRY),
+            "When what failed is sent again, and how much that may add to the traffic.",
+        ),
+        Field::section(
+            "breaker",
+            Kind::Object(&BREAKER),
+            "When an upstream is left alone, for all deployments.",
+        ),
+        Field::section(
+            "load",
+            Kind::Object(&LOAD),
+            "The levels of load above normal, and what each changes.",
         ),
         Field::section(
             "stream",
@@ -64,11 +96,15 @@ pub(crate) static ROOT: Object = Object {
         Field::section(
             "queue",
             Kind::Object(&QUEUE),
-            "The bound of the waiting line.",
+            "The bounds of the waiting lines.",
+        ),
+        Field::section(
+            "operator",
+            Kind::Object(&OPERATOR),
+            "How the operator is told what needs a hand.",
         ),
         Field::later("store"),
         Field::later("ledger"),
-        Field::later("routes"),
         Field::later("tenants"),
     ],
 };
@@ -117,8 +153,8 @@ static SERVER: Object = Object {
 
 static TIMEOUTS: Object = Object {
     name: "timeouts",
-    doc: "Bounds on one call to an upstream. What a deployment says goes before what its account says, and that before \
-          the server's.",
+    doc: "Bounds on one call to an upstream. What a route says goes before what the deployment says, that before what its \
+          account says, and that before the server's.",
     fields: &[
         Field::optional(
             "connect",
@@ -146,55 +182,6 @@ static TIMEOUTS: Object = Object {
     ],
 };
 
-static LANES: Object = Object {
-    name: "lanes",
-    doc: "The priority classes. So far they differ in how long a request may wait; all stand in one line, first come first served.",
-    fields: &[
-        Field::section(
-            "interactive",
-            Kind::Object(&INTERACTIVE),
-            "Somebody is watching.",
-        ),
-        Field::section(
-            "api",
-            Kind::Object(&API),
-            "A program is waiting; what is used unless a request says otherwise.",
-        ),
-        Field::section("batch", Kind::Object(&BATCH), "Nobody is waiting."),
-    ],
-};
-
-static INTERACTIVE: Object = Object {
-    name: "lane interactive",
-    doc: "The lane of requests that somebody is watching.",
-    fields: &lane_fields("5s"),
-};
-
-static API: Object = Object {
-    name: "lane api",
-    doc: "The lane of programs that wait for their answer.",
-    fields: &lane_fields("120s"),
-};
-
-static BATCH: Object = Object {
-    name: "lane batch",
-    doc: "The lane of work that nobody waits for.",
-    fields: &lane_fields("24h"),
-};
-
-const fn lane_fields(max_wait: &'static str) -> [Field; 3] {
-    [
-        Field::later("max_attempts"),
-        Field::later("max_total_retry"),
-        Field::defaulted(
-            "max_wait",
-            between(MILLI, WEEK),
-            max_wait,
-            "The longest wait in the queue, where the request names none.",
-        ),
-    ]
-}
-
 static STREAM: Object = Object {
     name: "stream",
     doc: "How streamed answers are passed on.",
@@ -207,15 +194,21 @@ static STREAM: Object = Object {
     )],
 };
 
-static QUEUE: Object = Object {
-    name: "queue",
-    doc: "The bound of the waiting line.",
-    fields: &[Field::defaulted(
-        "max_tickets",
-        Kind::Count { max: 10_000_000 },
-        "10000",
-        "The most requests that wait at once; the next one is refused.",
-    )],
+static OPERATOR: Object = Object {
+    name: "operator",
+    doc: "How the operator is told of what needs a hand: a key that was refused, an account that is out of money.",
+    fields: &[
+        Field::optional(
+            "webhook",
+            Kind::Webhook,
+            "A URL to which each such event is posted as JSON.",
+        ),
+        Field::optional(
+            "webhook_key",
+            Kind::Secret,
+            "Sent along as `authorization: Bearer`, so that the receiver knows who posts.",
+        ),
+    ],
 };
 
 const COUNT: Kind = Kind::Count { max: u64::MAX };

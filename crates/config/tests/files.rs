@@ -6,8 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sluicegate_catalog::RequestSize;
-use sluicegate_config::{Pattern, Policy, Price, Timeouts, UpstreamModel, parse};
-use sluicegate_core::{BasisPoints, Failures, Headroom, Meter, Mode};
+use sluicegate_config::{
+    Destination, Fallback, Pattern, Policy, Price, Retry, Slots, Timeouts, UpstreamModel, parse,
+};
+use sluicegate_core::{
+    BackoffRule, Balance, BasisPoints, BreakerRule, Failures, Headroom, Lane, LaneRules, LoadLevel,
+    LoadRules, Meter, Mode, RetryBudgetRule, TargetId,
+};
 
 /// What the environment of every file holds; the value of a secret must not appear anywhere.
 fn env(name: &str) -> Option<String> {
@@ -110,15 +115,29 @@ fn a_minimal_file_takes_every_default() {
     assert_eq!(account.base_url, "https://api.openai.com");
     assert_eq!(account.headroom, Headroom::Auto);
     assert_eq!(*account.charge, *account.provider.charge.default_rule());
-    let lanes = [
-        &policy.lanes.interactive,
-        &policy.lanes.api,
-        &policy.lanes.batch,
-    ]
-    .map(|lane| lane.max_wait);
-    assert_eq!(lanes, [seconds(5), seconds(120), seconds(86_400)]);
+    let lanes = Lane::ALL.map(|lane| policy.lanes.of(lane));
+    assert_eq!(
+        lanes.map(|lane| lane.max_wait),
+        [seconds(5), seconds(120), seconds(86_400)]
+    );
+    assert_eq!(
+        lanes.map(|lane| (lane.retry.attempts_max, lane.retry.total_max)),
+        [(3, seconds(8)), (3, seconds(30)), (8, seconds(300))]
+    );
+    assert_eq!(
+        lanes.map(|lane| lane.max_waiting.get()),
+        [10_000, 8_000, 5_000]
+    );
+    assert_eq!(policy.lanes.rules(), LaneRules::default());
+    assert_eq!(policy.retry.backoff, BackoffRule::default());
+    assert_eq!(policy.retry.budget, RetryBudgetRule::default());
+    assert_eq!(policy.load, LoadRules::default());
+    assert_eq!(policy.deployments[0].breaker, BreakerRule::default());
+    assert_eq!(policy.deployments[0].slots, Slots::Limited);
+    assert_eq!(policy.operator.webhook, None);
     assert_eq!(policy.stream.head_hold, seconds(10));
     assert_eq!(policy.queue.max_tickets.get(), 10_000);
+    assert_eq!(policy.queue.max_bytes, 256 << 20);
     let (index, deployment) = policy.find("whatever").expect("a wildcard for all");
     assert_eq!(index, 0);
     assert_eq!(deployment.model, UpstreamModel::Requested);
@@ -211,9 +230,7 @@ fn every_key_arrives() {
     );
     assert_eq!(policy.find("gpt-5.5-mini"), None);
 
-    assert_eq!(policy.lanes.interactive.max_wait, seconds(2));
     assert_eq!(policy.stream.head_hold, seconds(2));
-    assert_eq!(policy.queue.max_tickets.get(), 50);
 
     let ledgers = policy.ledgers();
     assert!(ledgers.limits.iter().all(|limit| limit.headroom == share));
@@ -231,6 +248,206 @@ fn every_key_arrives() {
         targets(&policy),
         [("gpt-5-mini", vec![0, 1, 2]), ("gpt-5.5", vec![0, 1, 3, 4])].into()
     );
+}
+
+#[test]
+fn who_goes_next_arrives() {
+    let policy = good("everything.yaml");
+    let lanes = Lane::ALL.map(|lane| policy.lanes.of(lane));
+    assert_eq!(
+        lanes.map(|lane| (lane.max_wait, lane.max_waiting.get())),
+        [(seconds(2), 40), (seconds(60), 30), (seconds(43_200), 20)]
+    );
+    assert_eq!(
+        lanes.map(|lane| (lane.retry.attempts_max, lane.retry.total_max)),
+        [(2, seconds(4)), (4, seconds(20)), (9, seconds(600))]
+    );
+    let rules = Lane::ALL.map(|lane| policy.lanes.rules().of(lane));
+    assert_eq!(
+        rules.map(|rule| (rule.min_share.points(), rule.leaves.points())),
+        [(1_000, 100), (500, 3_000), (250, 6_000)]
+    );
+    assert_eq!(policy.queue.max_tickets.get(), 50);
+    assert_eq!(policy.queue.max_bytes, 1_048_576);
+    assert_eq!(
+        policy.retry,
+        Retry {
+            backoff: BackoffRule {
+                first: Duration::from_millis(100),
+                max: seconds(2),
+            },
+            budget: RetryBudgetRule {
+                share: BasisPoints::ZERO,
+                floor_per_second: 0,
+            },
+        }
+    );
+    assert_eq!(
+        policy.accounts[0].breaker,
+        BreakerRule {
+            failure_rate: BasisPoints::new(2_500).expect("below the whole"),
+            calls_min: 8,
+            over: seconds(20),
+            consecutive: 0,
+            open_for: seconds(3),
+            half_open_successes: 2,
+        }
+    );
+    let webhook = policy.operator.webhook.as_ref().expect("it is named");
+    let url = "https://hooks.example.net/T1?sig=hunter2-OTHER_KEY";
+    assert_eq!(webhook.url.expose(), url);
+    let key = webhook.key.as_ref().map(|key| key.expose().as_str());
+    assert_eq!(key, Some("hunter2-OPENAI_API_KEY"));
+    assert!(!format!("{policy:?}").contains(SECRET), "a secret in Debug");
+}
+
+#[test]
+fn each_level_of_load_arrives() {
+    let load = good("everything.yaml").load;
+    let lines = LoadLevel::ALL.map(|level| {
+        let effects = load.effects(level);
+        let output = effects.output_share.points();
+        let effects = [
+            effects.degrades_simple,
+            effects.holds_batch,
+            effects.answers_from_template,
+        ];
+        let rule = load.rule(level).map(|rule| {
+            let budget = rule.budget_below.points();
+            (budget, rule.wait_above, rule.breaker_open)
+        });
+        (rule, output, effects)
+    });
+    let none = [false; 3];
+    assert_eq!(
+        lines,
+        [
+            (None, 10_000, none),
+            (Some((5_000, Duration::from_millis(500), true)), 9_000, none),
+            (Some((3_000, seconds(2), true)), 8_000, [false, true, false]),
+            (Some((2_000, seconds(3), false)), 7_000, none),
+            (Some((0, Duration::MAX, true)), 6_000, none),
+        ]
+    );
+}
+
+/// Everything about a route, with the names of its deployments.
+fn described(policy: &Policy, name: &str) -> String {
+    let (_, route) = policy.route(name).expect("a route of that name");
+    let to = |to: &Destination| {
+        let deployment = &policy.deployments[to.deployment].name;
+        format!("{deployment}:{}", to.model("?"))
+    };
+    let pool: Vec<String> = route.primary.iter().map(to).collect();
+    let mut said = format!("{}: {}", route.name, pool.join(" "));
+    let fallback = |fallback: &Fallback| {
+        let when: Vec<&str> = fallback.when.iter().map(|when| when.name()).collect();
+        format!("{} when {}", to(&fallback.to), when.join(" "))
+    };
+    for other in &route.fallbacks {
+        let _ = write!(said, "; {}", fallback(other));
+    }
+    if let Some(smaller) = &route.degrade_to {
+        let _ = write!(said, "; degrades to {}", fallback(smaller));
+    }
+    said
+}
+
+#[test]
+fn routes_lead_to_deployments() {
+    let policy = good("routes.yaml");
+    assert_eq!(
+        described(&policy, "support_ticket_summary"),
+        "support_ticket_summary: sonnet-eu:sonnet sonnet-us:sonnet; \
+         gpt-*:gpt-5.5 when provider_5xx rate_limit_after_retry_budget; \
+         gpt-*:gpt-5.5-mini when provider_5xx rate_limit_after_retry_budget capacity context_length_needed primary_unavailable timeout; \
+         degrades to qwen:qwen when batch_low_priority"
+    );
+    let (_, summary) = policy.task("support_ticket_summary").expect("a task");
+    assert_eq!(summary.balance, Balance::Price);
+    assert_eq!(summary.lane, Some(Lane::Batch));
+    assert_eq!((summary.simple, summary.output_floor), (true, 100));
+    assert_eq!(summary.raise_cap, Some(8_000));
+    assert_eq!(summary.template.as_deref(), Some("We will answer\nsoon.\n"));
+    // The route's timeouts go before each deployment's own.
+    let timeouts: Vec<_> = summary
+        .destinations()
+        .map(|to| (to.timeouts.head.as_secs(), to.timeouts.idle.as_secs()))
+        .collect();
+    assert_eq!(timeouts, [(120, 3), (7, 3), (120, 3), (120, 3), (120, 3)]);
+
+    // A deployment may be the primary of a route of its own name, also one model of a wildcard.
+    assert_eq!(
+        described(&policy, "qwen"),
+        "qwen: qwen:qwen; gpt-4*:gpt-4o when content_filter"
+    );
+    assert!(described(&policy, "gpt-5.5").starts_with("gpt-5.5: gpt-*:gpt-5.5; gpt-*:gpt-5 when"));
+    assert_eq!(
+        described(&policy, "gpt-5.4"),
+        "gpt-5*: gpt-*:?; degrades to qwen:qwen when capacity"
+    );
+}
+
+#[test]
+fn a_deployment_is_a_route_to_itself_and_no_task() {
+    let policy = good("routes.yaml");
+    let names: Vec<&str> = policy.routes.iter().map(|route| &*route.name).collect();
+    assert_eq!(
+        names,
+        [
+            "support_ticket_summary",
+            "qwen",
+            "gpt-5*",
+            "gpt-5.5",
+            "sonnet-eu",
+            "sonnet-us",
+            "gpt-*",
+            "gpt-4*",
+        ]
+    );
+    assert_eq!(
+        described(&policy, "sonnet-eu"),
+        "sonnet-eu: sonnet-eu:sonnet"
+    );
+    assert_eq!(described(&policy, "gpt-3"), "gpt-*: gpt-*:?");
+    assert_eq!(described(&policy, "gpt-4.1"), "gpt-4*: gpt-4*:gpt-4o");
+    assert_eq!(policy.route("o3"), None);
+    assert_eq!(policy.task("sonnet-eu"), None);
+    assert_eq!(policy.task("gpt-4.1"), None);
+    assert_eq!(policy.task("gpt-5.1").map(|(index, _)| index), Some(2));
+}
+
+#[test]
+fn a_route_goes_to_the_core_with_its_targets() {
+    let policy = good("routes.yaml");
+    let (_, route) = policy.route("support_ticket_summary").expect("a route");
+    let route = route.in_core(|to| TargetId::new(10 * to.deployment));
+    let pool: Vec<usize> = route.primary.iter().map(|target| target.index()).collect();
+    assert_eq!(pool, [0, 10]);
+    assert_eq!(route.fallbacks[1].to.index(), 20);
+    assert_eq!(route.balance, Balance::Price);
+    assert_eq!(route.degrade_to.map(|to| to.to.index()), Some(40));
+}
+
+#[test]
+fn breakers_and_slots_come_from_outside_in() {
+    let policy = good("routes.yaml");
+    let said = policy.deployments.iter().map(|deployment| {
+        let breaker = deployment.breaker;
+        let (failures, open) = (breaker.consecutive, breaker.open_for.as_secs());
+        (&*deployment.name, failures, open, deployment.slots)
+    });
+    assert_eq!(
+        said.collect::<Vec<_>>(),
+        [
+            ("sonnet-eu", 3, 9, Slots::Limited),
+            ("sonnet-us", 5, 30, Slots::Adaptive),
+            ("gpt-*", 3, 5, Slots::Limited),
+            ("gpt-4*", 5, 30, Slots::Adaptive),
+            ("qwen", 5, 30, Slots::Adaptive),
+        ]
+    );
+    assert_eq!(limits(&policy), Vec::<String>::new());
 }
 
 #[test]
@@ -412,6 +629,8 @@ fn a_row_of_the_file_works_like_one_of_the_catalog() {
     let work = lab.provider.work_ms.as_ref().expect("headers are named");
     assert_eq!(work.headers, ["x-lab-took", "x-took"]);
     assert_eq!(work.evidence.confidence.name(), "operator");
+    let priority = lab.provider.lane_priority.as_ref().expect("it is named");
+    assert_eq!(priority.field, "rank");
     let groq = sluicegate_catalog::provider("groq").expect("a row");
     assert_eq!(lab.provider.errors, groq.errors);
     assert_eq!(lab.charge.cached_weight.to_string(), "0.25");
@@ -431,5 +650,6 @@ fn a_row_of_the_file_works_like_one_of_the_catalog() {
 
     assert_eq!(main.provider.name, "OpenAI");
     assert_eq!(main.provider.work_ms, None);
+    assert_eq!(main.provider.lane_priority, None);
     assert_eq!(main.base_url, "https://api.openai.com");
 }

@@ -5,13 +5,14 @@ use proptest::sample::Index;
 use proptest::{prop_assert, prop_assert_eq};
 use sluicegate_config::parse;
 
-const GOOD: [&str; 6] = [
+const GOOD: [&str; 7] = [
     include_str!("good/everything.yaml"),
     include_str!("good/limits.yaml"),
     include_str!("good/shared-ledgers.yaml"),
     include_str!("good/anchors.yaml"),
     include_str!("good/environment.yaml"),
     include_str!("good/providers.yaml"),
+    include_str!("good/routes.yaml"),
 ];
 
 /// Appears in a value only where the environment brought it.

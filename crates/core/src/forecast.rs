@@ -2,9 +2,9 @@
 //!
 //! A forecast is for one lane and tenant. It is kept and grows with each ticket that joins there. What makes starts earlier (a
 //! refund, somebody leaving) or later (an overrun, a signal, a ticket that goes before) only marks it as old; it is made anew
-//! when the next ticket joins. With a short line that is every time; a long one is played anew at most every [`AGE_MAX`], and no
-//! further than [`Forecast::PLAYED_MAX`] tickets: those behind are taken to start as fast as those that were played, so that a
-//! storm of arrivals cannot make the core slow.
+//! when the next ticket joins. With a short line that is every time. A long one is played anew at most every [`AGE_MAX`], and no
+//! further than [`Forecast::PLAYED_MAX`] tickets: those behind, and those of tenants for whom none is kept, are taken to start at
+//! the pace of what was played. So a storm of arrivals cannot make the core slow.
 
 use core::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::time::duration_nanos;
 use crate::{Amounts, Lane, LimitId, Now, TenantId, Timestamp};
 
 /// Up to that many tickets are played anew whenever something changed.
-const TICKETS_MAX: usize = 512;
+const TICKETS_MAX: usize = 128;
 /// A longer line is played anew when the forecast is that old.
 const AGE_MAX: Duration = Duration::from_millis(100);
 
@@ -68,6 +68,15 @@ impl Forecast {
         (self.lane, self.tenant) == (lane, tenant)
     }
 
+    /// The pace at which a line starts that is too long to be played for everybody; `None` where it is short, nobody knows, or
+    /// that was long ago.
+    pub(crate) fn pace(&self, waiting: usize, now: Now) -> Option<Pace> {
+        let recent = now.mono < self.made.saturating_add(AGE_MAX);
+        (waiting > TICKETS_MAX && recent)
+            .then(|| Pace::of(self))
+            .flatten()
+    }
+
     pub(crate) const fn lane(&self) -> Lane {
         self.lane
     }
@@ -97,7 +106,8 @@ impl Forecast {
             return self.last;
         };
         if self.beyond > 0 {
-            return Placed::At(self.beyond_played(before), limit);
+            let last = Pace::of(self).map_or(before, |pace| pace.over(before, self.beyond));
+            return Placed::At(last, limit);
         }
         let from = now.at(before);
         match self.counts.fit(limits, demand, from) {
@@ -119,12 +129,37 @@ impl Forecast {
         self.played = self.played.saturating_add(demand.weight());
         self.last = placed;
     }
+}
 
-    /// When what comes after `played`, of which the last starts at `last`, has started as well at the same pace.
-    fn beyond_played(&self, last: Timestamp) -> Timestamp {
-        let took = duration_nanos(last.saturating_since(self.made));
-        let more = u128::from(took) * u128::from(self.beyond) / u128::from(self.played.max(1));
-        last.plus_nanos(u64::try_from(more).unwrap_or(u64::MAX))
+/// How fast a line starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    weight: u64,
+    took: u64,
+    limit: Option<LimitId>,
+}
+
+impl Pace {
+    fn of(forecast: &Forecast) -> Option<Self> {
+        let Placed::At(last, limit) = forecast.last else {
+            return None;
+        };
+        (forecast.played > 0).then(|| Self {
+            weight: forecast.played,
+            took: duration_nanos(last.saturating_since(forecast.made)),
+            limit,
+        })
+    }
+
+    /// When what weighs `weight` has started, beginning at `from`.
+    fn over(self, from: Timestamp, weight: u64) -> Timestamp {
+        let took = u128::from(self.took) * u128::from(weight) / u128::from(self.weight);
+        from.plus_nanos(u64::try_from(took).unwrap_or(u64::MAX))
+    }
+
+    /// Where a ticket stands before which there is `ahead`.
+    pub(crate) fn placed(self, ahead: u64, now: Now) -> Placed {
+        Placed::At(self.over(now.mono, ahead), self.limit)
     }
 }
 

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::decision::{Decision, Event, Grant, Refusal, Submission};
-use crate::forecast::{Forecast, Placed};
+use crate::forecast::Forecast;
 use crate::group::Groups;
 use crate::lanes::{Held, LaneFit, Walk};
 use crate::ledger::Ledger;
@@ -67,7 +67,7 @@ pub struct Core {
     pub(crate) ledger: Ledger,
     pub(crate) line: Line,
     /// By group: where the next ticket of a lane and tenant would come to stand.
-    forecasts: Vec<Vec<Forecast>>,
+    pub(crate) forecasts: Vec<Vec<Forecast>>,
     /// By limit: what the higher lanes want of it, and what all that wait want together.
     pub(crate) wanted: Vec<Wanted>,
     pub(crate) waiting_demand: Vec<u64>,
@@ -402,83 +402,5 @@ impl Core {
             self.forget_forecasts();
             self.advance(now);
         }
-    }
-
-    /// Where `submission` would come to stand behind all that go before it.
-    fn place(&mut self, submission: &Submission, now: Now) -> Placed {
-        let &Submission {
-            target,
-            demand,
-            lane,
-            tenant,
-            ..
-        } = submission;
-        let group = self.groups.of_target(target);
-        let targets = self.policy.targets();
-        let place = self.forecasts[group]
-            .iter()
-            .position(|forecast| forecast.is_for(lane, tenant));
-        let serves =
-            place.filter(|&place| self.forecasts[group][place].serves(self.line.len(), now));
-        let place = serves.unwrap_or_else(|| {
-            let counts = self.ledger.counts_of(&self.groups.all[group].limits, now);
-            let mut forecast = Forecast::new(lane, tenant, counts, now);
-            let ahead = self
-                .line
-                .ahead_of(group, lane, tenant, Forecast::PLAYED_MAX);
-            let limits_of = |ticket: &Ticket| targets[ticket.target.index()].limits.as_slice();
-            forecast.play(&ahead, limits_of, now);
-            let forecasts = &mut self.forecasts[group];
-            match place {
-                Some(place) => forecasts[place] = forecast,
-                None if forecasts.len() < Forecast::KEPT_MAX => forecasts.push(forecast),
-                None => {
-                    forecasts.rotate_left(1);
-                    *forecasts.last_mut().expect("several are kept") = forecast;
-                }
-            }
-            place.unwrap_or(self.forecasts[group].len() - 1)
-        });
-        self.forecasts[group][place].start_of(&targets[target.index()].limits, demand, now)
-    }
-
-    /// A ticket joins: of what it goes before, nothing is certain any more.
-    fn foresee(&mut self, submission: &Submission, placed: Placed, now: Now) {
-        let &Submission {
-            target,
-            demand,
-            lane,
-            tenant,
-            ..
-        } = submission;
-        let limits = &self.policy.targets()[target.index()].limits;
-        for forecast in &mut self.forecasts[self.groups.of_target(target)] {
-            if forecast.is_for(lane, tenant) {
-                forecast.add(limits, demand, placed, now);
-            } else if forecast.lane() >= lane {
-                forecast.mark_old();
-            }
-        }
-    }
-
-    pub(crate) fn forget_forecast(&mut self, target: TargetId) {
-        let group = self.groups.of_target(target);
-        self.forecasts[group]
-            .iter_mut()
-            .for_each(Forecast::mark_old);
-    }
-
-    fn forget_forecast_of(&mut self, limit: LimitId) {
-        let group = self.groups.of_limit(limit);
-        self.forecasts[group]
-            .iter_mut()
-            .for_each(Forecast::mark_old);
-    }
-
-    pub(crate) fn forget_forecasts(&mut self) {
-        self.forecasts
-            .iter_mut()
-            .flatten()
-            .for_each(Forecast::mark_old);
     }
 }

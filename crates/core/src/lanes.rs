@@ -52,6 +52,8 @@ pub(crate) enum LaneFit {
 pub(crate) struct Walk {
     /// The earliest start among the tickets that must wait; `None` where nobody must, or only for something in flight.
     pub(crate) next_start: Option<Timestamp>,
+    /// Whether something happened since that may have made room for somebody to pass.
+    pub(crate) stirred: bool,
     /// Nobody is looked for who may pass before that.
     quiet_until: Timestamp,
 }
@@ -188,7 +190,12 @@ impl Core {
 
     /// Starts those behind tickets that must wait who may pass them. The caller has just walked the line of `group`.
     pub(crate) fn let_pass(&mut self, group: usize, now: Now) {
-        if self.walks[group].next_start.is_none() {
+        let Walk {
+            next_start,
+            stirred,
+            quiet_until,
+        } = self.walks[group];
+        if next_start.is_none() || !stirred {
             return;
         }
         let mut started = false;
@@ -199,8 +206,8 @@ impl Core {
             if !could || self.ledger.wants_grant(limits) {
                 continue;
             }
-            if now.mono < self.walks[group].quiet_until {
-                self.wake_at(self.walks[group].quiet_until);
+            if now.mono < quiet_until {
+                self.wake_at(quiet_until);
                 return;
             }
             for lane in Lane::ALL {
@@ -212,8 +219,10 @@ impl Core {
                 }
             }
         }
+        let walk = &mut self.walks[group];
+        walk.stirred = started;
         if !started {
-            self.walks[group].quiet_until = now.mono.saturating_add(PASSES_PAUSE);
+            walk.quiet_until = now.mono.saturating_add(PASSES_PAUSE);
         }
     }
 
@@ -236,6 +245,7 @@ impl Core {
     pub(crate) fn start(&mut self, id: TicketId, ticket: &Ticket, now: Now) {
         let reservation = self.begin(ticket.target, ticket.demand, ticket.lane, now);
         self.line.start(id, self.policy.lanes());
+        self.walks[self.groups.of_target(ticket.target)].stirred = true;
         self.count_waiting(ticket.target, ticket.demand, u64::saturating_sub);
         self.events.push_back(Event::Admitted {
             ticket: id,

@@ -256,6 +256,14 @@ impl Line {
         ahead
     }
 
+    /// What all weighs that goes before such a ticket.
+    pub(crate) fn weight_ahead_of(&self, group: usize, lane: Lane, tenant: TenantId) -> u64 {
+        let lanes = &self.groups[group].lanes;
+        let higher = lanes[..lane.index()].iter().map(LaneQueue::weight);
+        let own = lanes[lane.index()].weight_ahead_of(tenant);
+        higher.fold(own, u64::saturating_add)
+    }
+
     pub(crate) fn ticket(&self, id: TicketId) -> Option<&Ticket> {
         self.tickets.at(id.0)
     }

@@ -1,8 +1,17 @@
 //! Whether a failed attempt is worth another, and when.
+//!
+//! Classify first: most failures are not mended by sending again. What is worth another attempt at the same target is a table
+//! (`retry/table.rs`); what a request may still do is counted by its [`Attempts`].
+
+mod attempts;
+mod next;
+mod pause;
+mod table;
 
 use core::time::Duration;
 
-use crate::BasisPoints;
+pub use attempts::Attempts;
+pub use next::{Next, Reason};
 
 /// How hard one lane tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,35 +31,11 @@ pub struct BackoffRule {
     pub max: Duration,
 }
 
-/// How much retries may add to the traffic.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RetryBudgetRule {
-    /// Retries per first attempt of the last [`OVER`](Self::OVER).
-    pub share: BasisPoints,
-    /// So many retries a second are always allowed.
-    pub floor_per_second: u32,
-}
-
-impl RetryBudgetRule {
-    /// The time over which traffic is counted.
-    pub const OVER: Duration = Duration::from_secs(10);
-}
-
 impl Default for BackoffRule {
     fn default() -> Self {
         Self {
             first: Duration::from_millis(500),
             max: Duration::from_secs(8),
-        }
-    }
-}
-
-impl Default for RetryBudgetRule {
-    /// A fifth of the traffic, and ten a second.
-    fn default() -> Self {
-        Self {
-            share: BasisPoints::new(2_000).unwrap_or(BasisPoints::ZERO),
-            floor_per_second: 10,
         }
     }
 }

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use sluicegate_catalog::{ChargeRule, Dialect, Provider};
 use sluicegate_core::Headroom;
 
-use super::limits::{Scope, limits};
-use super::pattern;
+use super::failures::breaker;
+use super::limits::{Scope, limits, refuse_adaptive, slots};
 use super::provider::{Row, find};
 use super::server::timeouts;
+use super::{Outer, pattern};
 use crate::checked::{Data, Named, Section};
 use crate::errors::Problems;
 use crate::policy::is_loopback;
 use crate::shape::listed;
-use crate::{Account, Family, Pattern, Secret, Timeouts};
+use crate::{Account, Family, Pattern, Secret};
 
 /// An entry of `accounts`; the name stands also where the rest is wrong, so that a deployment that names it is not.
 pub(super) struct Slot<'a> {
@@ -25,7 +26,7 @@ pub(super) struct Slot<'a> {
 pub(super) fn accounts<'a>(
     entries: &'a [Named],
     rows: &[Row<'_>],
-    outer: Timeouts,
+    outer: Outer,
     problems: &mut Problems,
 ) -> Vec<Slot<'a>> {
     entries
@@ -44,7 +45,7 @@ fn account(
     name: &str,
     section: &Section,
     rows: &[Row<'_>],
-    outer: Timeouts,
+    outer: Outer,
     problems: &mut Problems,
 ) -> Option<Account> {
     let provider = find(section.value("provider")?, rows, problems)?;
@@ -68,7 +69,9 @@ fn account(
         headroom,
         limits,
         families,
-        timeouts: timeouts(section.section("timeouts"), outer),
+        timeouts: timeouts(section.section("timeouts"), outer.timeouts),
+        breaker: breaker(section.section("breaker"), outer.breaker),
+        slots: slots(section.value("limits")),
         ca_file: section
             .text("ca_file")
             .map(|path| path.value.clone().into()),
@@ -203,6 +206,7 @@ fn families(
             provider: Arc::clone(provider),
             headroom,
         };
+        refuse_adaptive(section.value("limits"), problems);
         families.push(Family {
             name: Arc::from(entry.name.as_str()),
             models: models(section, problems),

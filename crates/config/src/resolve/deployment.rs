@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::account::Slot;
-use super::limits::{Scope, limits};
+use super::failures::breaker;
+use super::limits::{Scope, limits, slots};
 use super::pattern;
 use super::server::timeouts;
 use crate::checked::{Data, Named, Section};
 use crate::errors::Problems;
 use crate::ledgers::{Reach, reach};
 use crate::shape::{listed, nearest};
-use crate::{Account, Deployment, Pattern, Price, UpstreamModel};
+use crate::{Account, Deployment, Pattern, Price, Slots, UpstreamModel};
 
 pub(super) fn deployments(
     entries: &[Named],
@@ -127,6 +128,11 @@ impl<'a> Draft<'a> {
             context: self.section.count("context"),
             price: self.section.section("price").and_then(price),
             timeouts: timeouts(self.section.section("timeouts"), account.timeouts),
+            breaker: breaker(self.section.section("breaker"), account.breaker),
+            slots: match account.slots {
+                Slots::Adaptive => Slots::Adaptive,
+                Slots::Limited => slots(self.section.value("limits")),
+            },
             output_default: self.section.count("output_default"),
         }
     }
@@ -146,7 +152,7 @@ impl<'a> Draft<'a> {
             }
             let elsewhere = |models: &Pattern| {
                 let mut others = patterns.iter();
-                others.any(|other| is_closer(other, &self.pattern) && covers(other, models))
+                others.any(|other| is_closer(other, &self.pattern) && other.covers(models))
             };
             let mut models = family.models.iter();
             if models.any(|models| reach(models, deployment) == Reach::Some && !elsewhere(models)) {
@@ -171,7 +177,7 @@ impl<'a> Draft<'a> {
             limits.sort_by(|a, b| a.name.cmp(&b.name));
             limits
         };
-        if by_name(first) == by_name(deployment) {
+        if first.slots == deployment.slots && by_name(first) == by_name(deployment) {
             deployment.limits.clone_from(&first.limits);
             return;
         }
@@ -198,17 +204,6 @@ fn is_closer(a: &Pattern, b: &Pattern) -> bool {
         (Pattern::Exact(_), Pattern::Prefix(_)) => true,
         (Pattern::Prefix(a), Pattern::Prefix(b)) => a.len() > b.len(),
         (_, Pattern::Exact(_)) => false,
-    }
-}
-
-/// Whether `pattern` fits everything that `models` fits.
-fn covers(pattern: &Pattern, models: &Pattern) -> bool {
-    match (pattern, models) {
-        (Pattern::Exact(pattern), Pattern::Exact(model)) => pattern == model,
-        (Pattern::Exact(_), Pattern::Prefix(_)) => false,
-        (Pattern::Prefix(stem), Pattern::Exact(model) | Pattern::Prefix(model)) => {
-            model.starts_with(stem.as_str())
-        }
     }
 }
 

@@ -9,6 +9,7 @@ use sluicegate_core::{
     Authority, Failures, Headroom, Limit, Meter, Mode, Settlement, Start, Window,
 };
 
+use crate::Slots;
 use crate::checked::{Data, Section, Value};
 use crate::errors::{Mark, Path, Problems};
 use crate::resolve::window;
@@ -43,6 +44,37 @@ pub(super) fn limits(value: Option<&Value>, scope: &Scope, problems: &mut Proble
     }
     refuse_duplicates(&drafts, problems);
     named(drafts, scope)
+}
+
+/// Whether what may be in flight is to be found out: somewhere in `limits` stands `concurrent: auto`.
+pub(super) fn slots(limits: Option<&Value>) -> Slots {
+    match adaptive(limits).next() {
+        Some(_) => Slots::Adaptive,
+        None => Slots::Limited,
+    }
+}
+
+/// Refuses `concurrent: auto` in `limits` of something that is no upstream of its own.
+pub(super) fn refuse_adaptive(limits: Option<&Value>, problems: &mut Problems) {
+    for value in adaptive(limits) {
+        problems
+            .add(value.at, &value.path, "cannot be found out for a family")
+            .mend("write auto at the account or at a deployment");
+    }
+}
+
+fn adaptive(limits: Option<&Value>) -> impl Iterator<Item = &Value> {
+    let values = limits.into_iter().flat_map(|limits| match &limits.data {
+        Data::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(limits),
+    });
+    let short = values.filter_map(|value| match &value.data {
+        Data::Section(section) if std::ptr::eq(section.object, &raw const SHORT) => Some(section),
+        _ => None,
+    });
+    short
+        .filter_map(|section| section.value("concurrent"))
+        .filter(|value| matches!(value.data, Data::Word(_)))
 }
 
 /// A limit without its name and headroom.

@@ -1,11 +1,10 @@
-//! The sections that stand alone: server, lanes, stream, queue; and timeouts, which stand at several levels.
+//! The sections that stand alone: server, stream, operator; and timeouts, which stand at several levels.
 
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
 
 use crate::checked::{Data, Section};
 use crate::errors::Problems;
-use crate::{Lane, Lanes, Queue, Server, Stream, Timeouts};
+use crate::{Operator, Secret, Server, Stream, Timeouts, Webhook};
 
 /// The server, and the timeouts that hold where no inner level says otherwise.
 pub(super) fn server(
@@ -75,30 +74,33 @@ pub(super) fn timeouts(section: Option<&Section>, outer: Timeouts) -> Timeouts {
     }
 }
 
-pub(super) fn lanes(section: Option<&Section>) -> Option<Lanes> {
-    let section = section?;
-    Some(Lanes {
-        interactive: lane(section.section("interactive")?)?,
-        api: lane(section.section("api")?)?,
-        batch: lane(section.section("batch")?)?,
-    })
-}
-
-fn lane(section: &Section) -> Option<Lane> {
-    Some(Lane {
-        max_wait: section.duration("max_wait")?,
-    })
-}
-
 pub(super) fn stream(section: Option<&Section>) -> Option<Stream> {
     Some(Stream {
         head_hold: section?.duration("head_hold")?,
     })
 }
 
-pub(super) fn queue(section: Option<&Section>) -> Option<Queue> {
-    let max_tickets = usize::try_from(section?.count("max_tickets")?).ok()?;
-    Some(Queue {
-        max_tickets: NonZeroUsize::new(max_tickets)?,
-    })
+/// A key that nothing is sent with is a mistake: the URL was forgotten.
+pub(super) fn operator(section: Option<&Section>, problems: &mut Problems) -> Operator {
+    let Some(section) = section else {
+        return Operator::default();
+    };
+    let key = section.value("webhook_key");
+    if let Some(value) = key
+        && !section.has("webhook")
+    {
+        problems
+            .add(value.at, &value.path, "stands without webhook")
+            .mend("add `webhook: https://…`, or remove the key");
+    }
+    let key = key.and_then(|value| match &value.data {
+        Data::Secret(key) => Some(key.clone()),
+        _ => None,
+    });
+    Operator {
+        webhook: section.url("webhook").map(|url| Webhook {
+            url: Secret::new(url.to_owned()),
+            key,
+        }),
+    }
 }

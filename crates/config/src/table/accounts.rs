@@ -1,7 +1,7 @@
 //! The part of the language that describes upstreams: whom we call, what models we ask for, what that costs.
 
 use super::limits::LIMITS;
-use super::{COUNT, TIMEOUTS};
+use super::{BREAKER, COUNT, TIMEOUTS};
 use crate::shape::{Field, Kind, Object, Word};
 
 pub(super) static ACCOUNT: Object = Object {
@@ -59,6 +59,11 @@ pub(super) static ACCOUNT: Object = Object {
             Kind::Object(&TIMEOUTS),
             "For calls to this account.",
         ),
+        Field::section(
+            "breaker",
+            Kind::Object(&BREAKER),
+            "For each deployment of this account.",
+        ),
         Field::optional(
             "ca_file",
             Kind::Text("a path"),
@@ -114,18 +119,19 @@ pub(super) static DEPLOYMENT: Object = Object {
         Field::optional(
             "context",
             COUNT,
-            "The most tokens of input and output together. Kept for routing, which is not there yet: nothing uses it.",
+            "The most tokens of input and output together. A route tells by it which requests are too long.",
         ),
         Field::optional(
             "price",
             Kind::Object(&PRICE),
-            "What it costs. Kept for spend limits, which are not there yet: nothing uses it.",
+            "What it costs. A route with `balance: price` goes by it; spend limits are not there yet.",
         ),
         Field::section(
             "timeouts",
             Kind::Object(&TIMEOUTS),
             "For calls to this deployment.",
         ),
+        Field::section("breaker", Kind::Object(&BREAKER), "For this deployment."),
         Field::optional(
             "output_default",
             COUNT,

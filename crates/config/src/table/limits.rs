@@ -25,7 +25,16 @@ pub(crate) static SHORT: Object = Object {
         Field::optional("tpd", SHORT_VALUE, "Tokens per day."),
         Field::optional("itpm", SHORT_VALUE, "Input tokens per minute."),
         Field::optional("otpm", SHORT_VALUE, "Output tokens per minute."),
-        Field::optional("concurrent", SHORT_VALUE, "Requests in flight."),
+        Field::optional(
+            "concurrent",
+            Kind::OneOf(&[
+                Kind::Word(&[Word::now("auto", "as many as serve well")]),
+                COUNT,
+                Kind::Object(&OVERRIDE),
+            ]),
+            "Requests in flight. `auto`, for an upstream that publishes no limit: as many as it serves without slowing down, \
+             found out as it goes, for each deployment.",
+        ),
         Field::optional("requests_month", SHORT_VALUE, "Requests per month."),
         Field::optional("tokens_month", SHORT_VALUE, "Tokens per month."),
         Field::later("spend_month"),

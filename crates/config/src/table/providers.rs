@@ -60,6 +60,15 @@ pub(crate) static PROVIDER: Object = Object {
             "Headers that tell how long it worked until the head of its answer, in milliseconds; the first that is there counts. \
              From them is learned how unevenly requests arrive.",
         ),
+        Field::optional(
+            "lane_priority",
+            Kind::OneOf(&[
+                Kind::Word(&[Word::now("none", "it is not told")]),
+                Kind::Text("the name of a field"),
+            ]),
+            "The field of a request's body that tells it the lane, as a number: 0 is `interactive`, 1 `api`, 2 `batch`, and it \
+             serves the lower one first.",
+        ),
         Field::optional("models", MODELS, "Well-known names of its models."),
         Field::optional(
             "model_patterns",

@@ -214,12 +214,31 @@ impl LaneQueue {
 
     /// What goes before a ticket that `tenant` would join with now; at most `max` one by one.
     pub(crate) fn ahead_of(&self, tenant: TenantId, max: usize, tickets: &Slab<Ticket>) -> Ahead {
-        let tag = match self.flows.get(&tenant) {
+        self.until(self.tag_of(tenant), max, tickets)
+    }
+
+    /// What all that waits weighs.
+    pub(crate) const fn weight(&self) -> u64 {
+        self.weight
+    }
+
+    /// What all weighs that goes before a ticket that `tenant` would join with now.
+    pub(crate) fn weight_ahead_of(&self, tenant: TenantId) -> u64 {
+        let tag = self.tag_of(tenant);
+        let ahead = self
+            .flows
+            .values()
+            .map(|flow| flow.until(tag, flow.tag, flow.weight));
+        ahead.fold(0, u64::saturating_add)
+    }
+
+    /// The tag at which a ticket would go that `tenant` joined with now.
+    fn tag_of(&self, tenant: TenantId) -> u128 {
+        match self.flows.get(&tenant) {
             Some(flow) if flow.waiting > 0 => flow.tag + flow.step(flow.weight),
             Some(flow) => flow.tag.max(self.turn),
             None => self.turn,
-        };
-        self.until(tag, max, tickets)
+        }
     }
 
     /// What goes at `tag` or before it.
@@ -266,6 +285,17 @@ impl Flow {
     /// How far `weight` moves it.
     fn step(&self, weight: u64) -> u128 {
         u128::from(weight) * STEP / u128::from(self.share.get())
+    }
+
+    /// What of `left` goes from `from` to `tag`: what fits between them, and one ticket more, which begins there.
+    fn until(&self, tag: u128, from: u128, left: u64) -> u64 {
+        let Some(room) = tag.checked_sub(from) else {
+            return 0;
+        };
+        let until = room.saturating_mul(u128::from(self.share.get())) / STEP;
+        let until = u64::try_from(until).unwrap_or(u64::MAX);
+        let usual = self.weight.div_ceil(self.waiting.max(1) as u64);
+        left.min(until.saturating_add(usual))
     }
 
     fn queue(&mut self, target: TargetId) -> &mut Queue {
@@ -355,8 +385,6 @@ impl<'a> Cursor<'a> {
     /// What of the flow goes at `tag` or before it and was not walked.
     fn left_until(&self, tag: u128) -> u64 {
         let left = self.flow.weight.saturating_sub(self.walked);
-        let room = tag.saturating_sub(self.tag);
-        let until = room.saturating_mul(u128::from(self.flow.share.get())) / STEP;
-        left.min(u64::try_from(until).unwrap_or(u64::MAX))
+        self.flow.until(tag, self.tag, left)
     }
 }

@@ -39,10 +39,14 @@ impl<'a> Writer<'a> {
                     ))
                 }
                 ("signals", Data::Word(_)) => Some(Toml::Array(Vec::new())),
-                ("work_ms", Data::Word(_)) => Some(Toml::Boolean(false)),
+                ("work_ms" | "lane_priority", Data::Word(_)) => Some(Toml::Boolean(false)),
                 ("work_ms", _) => self.value(value).map(|headers| {
                     let headers = [("headers".to_owned(), headers)];
                     Toml::Table(headers.into_iter().collect())
+                }),
+                ("lane_priority", _) => self.value(value).map(|field| {
+                    let field = [("field".to_owned(), field)];
+                    Toml::Table(field.into_iter().collect())
                 }),
                 _ => self.value(value),
             };
@@ -58,6 +62,7 @@ impl<'a> Writer<'a> {
             Data::Url(url) => Toml::String(url.clone()),
             Data::Word(word) => Toml::String((*word).to_owned()),
             Data::Count(count) => Toml::Integer(i64::try_from(*count).unwrap_or(i64::MAX)),
+            Data::Flag(flag) => Toml::Boolean(*flag),
             Data::Weight { thousandths } => Toml::Float(f64::from(*thousandths) / 1_000.0),
             Data::Duration(duration) => self.seconds(value, *duration)?,
             Data::Section(section) => Toml::Table(self.table(section)?),
