@@ -42,7 +42,9 @@ pub use line::TicketId;
 pub use load::{LoadEffects, LoadLevel};
 pub use policy::{LimitId, Policy, PolicyError, Target, TargetId};
 pub use retry::{BackoffRule, RetryBudgetRule, RetryRule};
-pub use route::{Balance, Condition, Fallback, Route};
+pub use route::{
+    Asking, Balance, Candidates, Condition, Facts, Fallback, Next, Obstacle, Prospect, Role, Route,
+};
 pub use signal::{Reception, Signal};
 pub use time::{Now, Timestamp, WallTime};
 pub use units::{Amounts, BasisPoints, Meter};

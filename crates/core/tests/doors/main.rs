@@ -8,6 +8,7 @@ mod floating;
 mod late;
 mod learned;
 mod refused;
+mod routed;
 
 use core::num::NonZeroU64;
 use core::time::Duration;

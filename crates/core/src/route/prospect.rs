@@ -1,0 +1,87 @@
+//! When a request could start on the limits of one target.
+
+use core::fmt;
+
+use crate::{Amounts, Core, Now, TargetId, Timestamp};
+
+/// When a request could start somewhere, if nothing changes. The sooner one is the smaller.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Prospect {
+    /// From that instant on. One that is past means now.
+    At(Timestamp),
+    /// When something ends that is in flight: nobody knows when that is.
+    OnRelease,
+    /// Never: no wait helps.
+    Never,
+}
+
+impl Prospect {
+    /// The same, but not before `instant`; [`Timestamp::MAX`] never comes.
+    #[must_use]
+    pub fn not_before(self, instant: Timestamp) -> Self {
+        match self {
+            _ if instant == Timestamp::MAX => Self::Never,
+            Self::At(at) => Self::At(at.max(instant)),
+            Self::OnRelease | Self::Never => self,
+        }
+    }
+
+    /// Whether waiting until `deadline` may be enough. Of what hangs on something in flight only the line can tell, so it may.
+    pub fn makes(self, deadline: Timestamp) -> bool {
+        match self {
+            Self::At(at) => at <= deadline,
+            Self::OnRelease => true,
+            Self::Never => false,
+        }
+    }
+}
+
+impl fmt::Display for Prospect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(at) => write!(f, "at {at}"),
+            Self::OnRelease => f.write_str("when something in flight ends"),
+            Self::Never => f.write_str("never"),
+        }
+    }
+}
+
+impl Core {
+    /// When `demand` could start on `target` behind everything that waits there.
+    pub fn prospect(&mut self, target: TargetId, demand: Amounts, now: Now) -> Prospect {
+        let Some(place) = self.policy.target(target) else {
+            return Prospect::Never;
+        };
+        if self.ledger.never_fits(&place.limits, demand).is_some() {
+            return Prospect::Never;
+        }
+        self.earliest(target, demand, now)
+            .map_or(Prospect::OnRelease, Prospect::At)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_comes_back_is_later_than_everything() {
+        let soon = Prospect::At(Timestamp::from_nanos(5));
+        assert!(soon < Prospect::OnRelease && Prospect::OnRelease < Prospect::Never);
+        assert_eq!(
+            soon.not_before(Timestamp::from_nanos(9)),
+            Prospect::At(Timestamp::from_nanos(9))
+        );
+        assert_eq!(soon.not_before(Timestamp::from_nanos(3)), soon);
+        assert_eq!(soon.not_before(Timestamp::MAX), Prospect::Never);
+    }
+
+    #[test]
+    fn a_start_at_the_deadline_itself_makes_it() {
+        let at = Prospect::At(Timestamp::from_nanos(5));
+        assert!(at.makes(Timestamp::from_nanos(5)));
+        assert!(!at.makes(Timestamp::from_nanos(4)));
+        assert!(Prospect::OnRelease.makes(Timestamp::ZERO));
+        assert!(!Prospect::Never.makes(Timestamp::MAX));
+    }
+}
