@@ -39,7 +39,7 @@ pub use ledger::{Outcome, ReservationId, Resolution};
 pub use lengths::AnswerLengths;
 pub use limit::{Authority, Failures, Headroom, Limit, Mode, Settlement, Start, Window};
 pub use line::TicketId;
-pub use load::{LoadEffects, LoadLevel, LoadRule, LoadRules};
+pub use load::{Budget, Load, LoadCause, LoadEffects, LoadLevel, LoadRule, LoadRules, Strain};
 pub use policy::{LimitId, Policy, PolicyError, Target, TargetId};
 pub use retry::{BackoffRule, RetryBudgetRule, RetryRule};
 pub use route::{
