@@ -26,6 +26,7 @@ mod retry;
 mod route;
 mod signal;
 mod slab;
+mod slots;
 mod time;
 mod units;
 mod window;
@@ -46,5 +47,6 @@ pub use route::{
     Asking, Balance, Candidates, Condition, Facts, Fallback, Next, Obstacle, Prospect, Role, Route,
 };
 pub use signal::{Reception, Signal};
+pub use slots::{AdaptiveSlots, Answered};
 pub use time::{Now, Timestamp, WallTime};
 pub use units::{Amounts, BasisPoints, Meter};
