@@ -5,7 +5,12 @@ use std::collections::BinaryHeap;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use sluicegate_core::{AdaptiveSlots, Answered, Timestamp};
+use sluicegate_core::{
+    AdaptiveSlots, Answered, Core, Decision, Event, Meter, Outcome, ReservationId, Timestamp,
+    Window,
+};
+
+use crate::{at, events, limit, one_target, policy, submit, waiting};
 
 const MILLI: u64 = 1_000_000;
 
@@ -222,4 +227,73 @@ fn a_maximum_binds_at_once_and_one_slot_is_the_least() {
     let mut slots = new(64);
     slots.retune(NonZeroU64::new(2).expect("above zero"));
     assert_eq!(slots.bound(), 2);
+}
+
+fn adaptive(amount: u64) -> Core {
+    let slots = limit("slots", Meter::Concurrent, amount, Window::Adaptive);
+    one_target(vec![slots])
+}
+
+/// Starts what fits at that second.
+fn fill(core: &mut Core, second: u64) -> Vec<ReservationId> {
+    let now = at(1_000 * second);
+    let start = || match submit(core, 0, 0, now, now) {
+        Decision::Admitted(reservation) => Some(reservation),
+        Decision::Waiting { ticket, .. } => {
+            core.cancel(ticket, now);
+            None
+        }
+        Decision::Refused(_) => None,
+    };
+    std::iter::from_fn(start).collect()
+}
+
+#[test]
+fn a_limit_of_slots_follows_what_its_answers_tell() {
+    let mut core = adaptive(64);
+    let started = fill(&mut core, 0);
+    assert_eq!(started.len(), 4);
+    let served = Answered::Served(Duration::from_secs(1));
+    // Only who was told that the slots were used lets them grow.
+    let grows: Vec<bool> = started
+        .iter()
+        .map(|&call| core.answered(call, served, at(1_000)))
+        .collect();
+    assert_eq!(grows, [false, false, true, true]);
+    assert_eq!(fill(&mut core, 1).len(), 2);
+    let dropped = Answered::Dropped(Duration::ZERO);
+    assert!(core.answered(started[0], dropped, at(2_000)));
+    let states: Vec<_> = core.limit_states(at(2_000)).collect();
+    assert_eq!((states[0].usable, states[0].used), (4, 6));
+    for call in started {
+        core.settle(call, Outcome::Unmeasured, at(2_000));
+        assert!(!core.answered(call, served, at(2_000)), "it has ended");
+    }
+    assert_eq!(fill(&mut core, 2).len(), 2);
+}
+
+#[test]
+fn a_slot_that_is_learned_starts_who_waits_for_it() {
+    let mut core = adaptive(64);
+    let started = fill(&mut core, 0);
+    let (ticket, start) = waiting(submit(&mut core, 0, 0, at(60_000), at(0)));
+    assert_eq!(start, None);
+    let served = Answered::Served(Duration::from_secs(1));
+    core.answered(started[3], served, at(1_000));
+    let admitted =
+        |event: &Event| matches!(event, Event::Admitted { ticket: it, .. } if *it == ticket);
+    assert!(events(&mut core).iter().any(admitted));
+}
+
+#[test]
+fn an_edited_maximum_binds_what_was_learned() {
+    let mut core = adaptive(64);
+    fill(&mut core, 0);
+    let two = limit("slots", Meter::Concurrent, 2, Window::Adaptive);
+    core.reconfigure(policy(vec![two], &[("a", &[0])]), at(0));
+    let usable = |core: &mut Core| core.limit_states(at(0)).next().map(|state| state.usable);
+    assert_eq!(usable(&mut core), Some(2));
+    let more = limit("slots", Meter::Concurrent, 64, Window::Adaptive);
+    core.reconfigure(policy(vec![more], &[("a", &[0])]), at(0));
+    assert_eq!(usable(&mut core), Some(2), "more is learned again");
 }
