@@ -42,8 +42,8 @@ pub enum Next {
     },
     /// Nowhere yet: every target that it may go to is left alone for now. To be asked again then, which is before the deadline.
     Wait {
-        /// The instant.
-        until: Timestamp,
+        /// When. What is in flight is a probe, whose end somebody else will notice.
+        until: Prospect,
     },
     /// Nowhere.
     Nowhere {
@@ -89,7 +89,7 @@ pub enum Role {
 /// };
 /// // Two targets cool down for 20 s and 45 s; asked at 5 s, and waiting is not allowed.
 /// let cooling = |target: TargetId| Facts {
-///     not_before: Some(second([20, 45][target.index()])),
+///     passes: Prospect::At(second([20, 45][target.index()])),
 ///     fits_context: true,
 ///     start: Prospect::At(second(5)),
 ///     price: 0,
@@ -128,7 +128,7 @@ struct Blocked {
 struct Seen {
     obstacle: Option<Obstacle>,
     opens: Prospect,
-    wait: Option<Timestamp>,
+    wait: Option<Prospect>,
 }
 
 impl<'r> Candidates<'r> {
@@ -146,7 +146,7 @@ impl<'r> Candidates<'r> {
         }
     }
 
-    /// Where to go now. Each target is named once; `facts` is asked about those that matter, perhaps more than once.
+    /// Where to go now. Each target is named once, unless a breaker was in its way the first time; `facts` is asked about those that matter, perhaps more than once.
     pub fn next(&mut self, mut facts: impl FnMut(TargetId) -> Facts, now: Timestamp) -> Next {
         let mut seen = Seen::nothing();
         let chosen = self
@@ -154,6 +154,7 @@ impl<'r> Candidates<'r> {
             .or_else(|| self.of_pool(&mut facts, &mut seen, now))
             .or_else(|| self.fallback(&mut facts, &mut seen, now));
         if let Some((target, role)) = chosen {
+            self.tried.retain(|tried| tried.target != target);
             self.tried.push(Tried {
                 target,
                 refused: None,
@@ -175,7 +176,7 @@ impl<'r> Candidates<'r> {
     }
 
     /// The target named last would not have it, so that nothing was sent: something was in its way that its facts did not
-    /// tell, until `opens`.
+    /// tell, until `opens`. Where that is a breaker, another call being its probe say, it may be named again from then on.
     pub fn refused(&mut self, by: Obstacle, opens: Prospect) {
         if let Some(last) = self.tried.last_mut() {
             last.refused = Some(Blocked { by, opens });
@@ -274,6 +275,7 @@ impl<'r> Candidates<'r> {
         now: Timestamp,
     ) -> (Option<Prospect>, Option<Obstacle>) {
         let tried = self.tried.iter().find(|tried| tried.target == target);
+        let tried = tried.filter(|tried| !tried.comes_back(now));
         let start = facts.start(now);
         let blocked = tried
             .and_then(|tried| tried.refused)
@@ -287,15 +289,18 @@ impl<'r> Candidates<'r> {
             seen.obstacle = Some(seen.obstacle.map_or(by, |first| first.min(by)));
         }
         let deadline = self.asking.deadline;
-        if tried.is_none() && by == Obstacle::Breaker && opens.makes(deadline) {
-            let back = facts.not_before.filter(|back| *back <= deadline);
-            seen.wait = seen.wait.into_iter().chain(back).min();
+        let waits = now < deadline && opens.makes(deadline);
+        if !sent && by == Obstacle::Breaker && waits {
+            let refused = tried.and_then(|tried| tried.refused);
+            let back = refused.map_or(facts.passes, |it| it.opens.max(facts.passes));
+            let in_time = back.makes(deadline).then_some(back);
+            seen.wait = seen.wait.into_iter().chain(in_time).min();
         }
         (None, Some(by))
     }
 
     fn blocked(&self, facts: &Facts, start: Prospect, now: Timestamp) -> Option<Blocked> {
-        let closed = facts.not_before.is_some_and(|instant| instant > now);
+        let closed = facts.passes > Prospect::At(now);
         let (by, opens) = if !facts.fits_context {
             (Obstacle::Context, Prospect::Never)
         } else if closed {
@@ -306,6 +311,19 @@ impl<'r> Candidates<'r> {
             return None;
         };
         Some(Blocked { by, opens })
+    }
+}
+
+impl Tried {
+    /// Whether it is as if it had not been tried: a breaker would not have it, and what it named is over, or is something that
+    /// only the target's facts tell.
+    fn comes_back(&self, now: Timestamp) -> bool {
+        let until = self.refused.filter(|it| it.by == Obstacle::Breaker);
+        until.is_some_and(|it| match it.opens {
+            Prospect::At(until) => until <= now,
+            Prospect::OnRelease => true,
+            Prospect::Never => false,
+        })
     }
 }
 

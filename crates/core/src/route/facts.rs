@@ -23,9 +23,9 @@ pub struct Asking {
 /// What is known of one target for one request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Facts {
-    /// Its breaker or its keys let nothing pass before that, [`Timestamp::MAX`] where nobody knows when; `None` where the
-    /// request may pass, as a probe too.
-    pub not_before: Option<Timestamp>,
+    /// When its breaker lets the request pass, as a probe too: [`Prospect::OnRelease`] while a probe in flight decides,
+    /// [`Prospect::Never`] where no key works and nobody knows when one will.
+    pub passes: Prospect,
     /// Whether the request fits its context.
     pub fits_context: bool,
     /// When its limits let the request start; see [`Core::prospect`](crate::Core::prospect).
@@ -39,9 +39,7 @@ pub struct Facts {
 impl Facts {
     /// When the request can start, by breaker and limits together; what is past is now, so that two of them are alike.
     pub(super) fn start(&self, now: Timestamp) -> Prospect {
-        self.start
-            .not_before(self.not_before.unwrap_or(now))
-            .not_before(now)
+        self.start.max(self.passes).max(Prospect::At(now))
     }
 
     /// Of two that can, the one with the smaller rank goes first. A start that is known comes before one that hangs on something

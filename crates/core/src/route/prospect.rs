@@ -1,10 +1,11 @@
-//! When a request could start on the limits of one target.
+//! When something will be possible: a start on a target's limits, a passage through its breaker.
 
 use core::fmt;
 
 use crate::{Amounts, Core, Now, TargetId, Timestamp};
 
-/// When a request could start somewhere, if nothing changes. The sooner one is the smaller.
+/// When something is possible, if nothing changes. The sooner one is the smaller, so that of two which are both needed the greater
+/// one counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Prospect {
     /// From that instant on. One that is past means now.
@@ -16,16 +17,6 @@ pub enum Prospect {
 }
 
 impl Prospect {
-    /// The same, but not before `instant`; [`Timestamp::MAX`] never comes.
-    #[must_use]
-    pub fn not_before(self, instant: Timestamp) -> Self {
-        match self {
-            _ if instant == Timestamp::MAX => Self::Never,
-            Self::At(at) => Self::At(at.max(instant)),
-            Self::OnRelease | Self::Never => self,
-        }
-    }
-
     /// Whether waiting until `deadline` may be enough. Of what hangs on something in flight only the line can tell, so it may.
     pub fn makes(self, deadline: Timestamp) -> bool {
         match self {
@@ -68,12 +59,7 @@ mod tests {
     fn what_never_comes_back_is_later_than_everything() {
         let soon = Prospect::At(Timestamp::from_nanos(5));
         assert!(soon < Prospect::OnRelease && Prospect::OnRelease < Prospect::Never);
-        assert_eq!(
-            soon.not_before(Timestamp::from_nanos(9)),
-            Prospect::At(Timestamp::from_nanos(9))
-        );
-        assert_eq!(soon.not_before(Timestamp::from_nanos(3)), soon);
-        assert_eq!(soon.not_before(Timestamp::MAX), Prospect::Never);
+        assert!(soon < Prospect::At(Timestamp::from_nanos(9)));
     }
 
     #[test]

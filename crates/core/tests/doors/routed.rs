@@ -50,7 +50,7 @@ fn asking(deadline: Timestamp) -> Asking {
 
 /// Takes the request at once, for nothing.
 const FREE: Facts = Facts {
-    not_before: None,
+    passes: Prospect::At(Timestamp::ZERO),
     fits_context: true,
     start: Prospect::At(Timestamp::ZERO),
     price: 0,
@@ -66,10 +66,16 @@ fn starts(start: Timestamp) -> Facts {
 
 fn cools(until: Timestamp) -> Facts {
     Facts {
-        not_before: Some(until),
+        passes: Prospect::At(until),
         ..FREE
     }
 }
+
+/// No key works.
+const BENCHED: Facts = Facts {
+    passes: Prospect::Never,
+    ..FREE
+};
 
 fn of(facts: [Facts; 4]) -> impl Fn(TargetId) -> Facts {
     move |target| facts[target.index()]
@@ -218,7 +224,7 @@ fn what_is_known_before_sending_sends_nothing() {
             Condition::ContextLengthNeeded,
         ),
         (cools(second(3)), Condition::PrimaryUnavailable),
-        (cools(Timestamp::MAX), Condition::PrimaryUnavailable),
+        (BENCHED, Condition::PrimaryUnavailable),
         (starts(second(6)), Condition::Capacity),
         (
             Facts {
@@ -305,7 +311,7 @@ fn nothing_left_names_the_shortest_wait_and_the_first_obstacle() {
         refused(Obstacle::Breaker, Prospect::At(second(20)))
     );
     assert_eq!(
-        nowhere([cools(Timestamp::MAX), cools(Timestamp::MAX), FREE, FREE]),
+        nowhere([BENCHED, BENCHED, FREE, FREE]),
         refused(Obstacle::Breaker, Prospect::Never)
     );
     // A breaker that closes does not make room.
@@ -324,7 +330,9 @@ fn a_breaker_that_closes_before_the_deadline_is_waited_for_where_nobody_else_may
     let alone = route(&[FIRST], Vec::new());
     let mut candidates = Candidates::new(&alone, asking(second(20)));
     let facts = of([cools(second(20)), FREE, FREE, FREE]);
-    let wait = Next::Wait { until: second(20) };
+    let wait = Next::Wait {
+        until: Prospect::At(second(20)),
+    };
     assert_eq!(candidates.next(&facts, second(0)), wait);
     assert_eq!(candidates.next(&facts, second(20)), primary(FIRST));
 
@@ -350,6 +358,57 @@ fn a_breaker_that_closes_before_the_deadline_is_waited_for_where_nobody_else_may
             opens: Prospect::OnRelease
         }
     );
+}
+
+#[test]
+fn who_comes_second_to_a_probe_waits_for_what_it_tells() {
+    let route = route(&[FIRST], Vec::new());
+    let mut candidates = Candidates::new(&route, asking(second(5)));
+    assert_eq!(candidates.next(|_| FREE, second(0)), primary(FIRST));
+    candidates.refused(Obstacle::Breaker, Prospect::At(second(3)));
+    let wait = Next::Wait {
+        until: Prospect::At(second(3)),
+    };
+    assert_eq!(candidates.next(|_| FREE, second(0)), wait);
+    assert_eq!(candidates.next(|_| FREE, second(3)), primary(FIRST));
+    candidates.refused(Obstacle::Breaker, Prospect::At(second(6)));
+    assert_eq!(
+        candidates.next(|_| FREE, second(3)),
+        Next::Nowhere {
+            obstacle: Some(Obstacle::Breaker),
+            opens: Prospect::At(second(6))
+        }
+    );
+}
+
+#[test]
+fn while_a_probe_decides_others_go_elsewhere_or_wait_for_its_end() {
+    let probed = Facts {
+        passes: Prospect::OnRelease,
+        ..FREE
+    };
+    let helped = route(&[FIRST], vec![to(SECOND, &[Condition::PrimaryUnavailable])]);
+    assert_eq!(
+        first(&helped, asking(second(5)), [probed, FREE, FREE, FREE]),
+        fallback(SECOND, Condition::PrimaryUnavailable)
+    );
+    let alone = route(&[FIRST], Vec::new());
+    let mut candidates = Candidates::new(&alone, asking(second(5)));
+    assert_eq!(candidates.next(|_| FREE, second(0)), primary(FIRST));
+    candidates.refused(Obstacle::Breaker, Prospect::OnRelease);
+    let wait = Next::Wait {
+        until: Prospect::OnRelease,
+    };
+    assert_eq!(candidates.next(|_| probed, second(0)), wait);
+    assert_eq!(
+        candidates.next(|_| probed, second(5)),
+        Next::Nowhere {
+            obstacle: Some(Obstacle::Breaker),
+            opens: Prospect::OnRelease
+        },
+        "the deadline has come"
+    );
+    assert_eq!(candidates.next(|_| FREE, second(1)), primary(FIRST));
 }
 
 #[test]
