@@ -5,6 +5,7 @@ mod arrival;
 mod learned;
 mod quantum;
 mod refused;
+mod slots;
 mod told;
 mod trust;
 
@@ -13,7 +14,7 @@ use core::time::Duration;
 use crate::ledger::Settled;
 use crate::time::duration_nanos;
 use crate::window::{Ceiling, Count, Earliest};
-use crate::{Authority, Headroom, Limit, Mode, Now, Start, Timestamp, Window};
+use crate::{AdaptiveSlots, Authority, Headroom, Limit, Mode, Now, Start, Timestamp, Window};
 
 use arrival::Arrivals;
 use learned::Learned;
@@ -39,6 +40,8 @@ pub(crate) struct Counter {
     learned: Learned,
     trust: Trust,
     arrivals: Arrivals,
+    /// How many slots are used, where nobody publishes it.
+    slots: Option<AdaptiveSlots>,
     /// Whether the answers to requests that are served name the remainder, and the ceiling.
     told: bool,
     tells_ceiling: bool,
@@ -82,7 +85,8 @@ pub(crate) struct Mark {
 
 impl Counter {
     pub(crate) fn begin(limit: &Limit, now: Now) -> Self {
-        let ceiling = ceiling(limit, limit.amount.get());
+        let slots = slots::begin(limit);
+        let ceiling = slots::bounded(ceiling(limit, limit.amount.get()), slots.as_ref());
         let arrivals = Arrivals::assumed(limit.arrival_spread);
         let quantum = limit
             .quantum
@@ -98,6 +102,7 @@ impl Counter {
             learned: Learned::nothing(limit.headroom, limit.meter),
             trust: Trust::WHOLE,
             arrivals,
+            slots,
             told: false,
             tells_ceiling: false,
             newest: Timestamp::ZERO,
@@ -127,6 +132,7 @@ impl Counter {
             // A cut and a level were those of another amount.
             counter.ceiling = ceiling(limit, limit.amount.get());
             counter.trust = self.trust.anew();
+            counter.retune_slots();
         }
         counter.count.retune(counter.ceiling, now);
         if limit.arrival_spread != self.limit.arrival_spread {

@@ -15,8 +15,8 @@ use crate::ledger::Ledger;
 use crate::line::{Asked, Line, Ticket, TicketId};
 use crate::wanted::Wanted;
 use crate::{
-    Lane, LimitId, Now, Outcome, Policy, Reception, ReservationId, Resolution, Signal, TargetId,
-    TenantId, Timestamp,
+    Answered, Lane, LimitId, Now, Outcome, Policy, Reception, ReservationId, Resolution, Signal,
+    TargetId, TenantId, Timestamp,
 };
 
 /// Events that may wait to be fetched before the core stops starting tickets. It goes on when they were fetched and asks for
@@ -265,6 +265,19 @@ impl Core {
         if let Some(place) = self.policy.target(target) {
             self.ledger.took(&place.limits, delay, now);
         }
+    }
+
+    /// The attempt of a reservation that has not ended got its first byte, or was dropped. Slots whose number nobody publishes
+    /// follow it, on [`Window::Adaptive`](crate::Window::Adaptive) limits. To be told once an attempt. False where nothing changes.
+    pub fn answered(&mut self, reservation: ReservationId, answered: Answered, now: Now) -> bool {
+        let Some(moved) = self.ledger.answered(reservation, answered, now) else {
+            return false;
+        };
+        self.forget_forecast_of(moved);
+        if !self.line.is_empty() {
+            self.advance(now);
+        }
+        true
     }
 
     /// Answers [`Event::GrantWanted`]. False where nobody waits for it any more: what was given goes back to the grantor.

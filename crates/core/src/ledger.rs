@@ -12,8 +12,8 @@ use crate::counter::{Counter, Mark};
 use crate::slab::{Key, Slab};
 use crate::window::Earliest;
 use crate::{
-    Amounts, Authority, Failures, Lane, Limit, LimitId, Meter, Mode, Now, Reception, Settlement,
-    Signal, Timestamp,
+    Amounts, Answered, Authority, Failures, Lane, Limit, LimitId, Meter, Mode, Now, Reception,
+    Settlement, Signal, Timestamp,
 };
 
 /// Limits that are so equally full, in hundredths of a percent, are equally suspect.
@@ -323,6 +323,24 @@ impl Ledger {
         for charge in &mut reservations.at_mut(reservation.0)?.charges {
             let counter = &mut counters[charge.limit.index()];
             if charge.pending && counter.sent(&mut charge.mark, now) {
+                moved = Some(charge.limit);
+            }
+        }
+        moved
+    }
+
+    /// The request of a reservation was answered. One of the limits of which more or less is used for it.
+    pub(crate) fn answered(
+        &mut self,
+        reservation: ReservationId,
+        answered: Answered,
+        now: Now,
+    ) -> Option<LimitId> {
+        let charges = &self.reservations.at(reservation.0)?.charges;
+        let mut moved = None;
+        for charge in charges {
+            let counter = &mut self.counters[charge.limit.index()];
+            if counter.answered(&charge.mark, answered, now) {
                 moved = Some(charge.limit);
             }
         }

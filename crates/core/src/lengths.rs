@@ -93,6 +93,23 @@ impl AnswerLengths {
         Some(self.quantile(nine_of_ten)?.max(self.mean()?))
     }
 
+    /// A maximum of output to recommend for requests like these: that of 99 of 100 answers and a fifth more, so that a cut stays
+    /// rare when answers grow a little. `None` where [`quantile`](Self::quantile) is: where more than that were cut, nobody knows
+    /// how long they would have been.
+    ///
+    /// ```
+    /// use sluicegate_core::AnswerLengths;
+    /// let mut lengths = AnswerLengths::default();
+    /// (0..1_000).for_each(|_| lengths.record(500));
+    /// assert_eq!(lengths.recommended_cap(), Some(614), "511, as exact as the sketch is, and a fifth");
+    /// ```
+    pub fn recommended_cap(&self) -> Option<u64> {
+        let nearly_all = BasisPoints::new(9_900)?;
+        // An answer of nothing still needs a maximum.
+        let length = self.quantile(nearly_all)?.max(1);
+        Some(length + length.div_ceil(5))
+    }
+
     /// The length that `share` of the answers do not exceed, at most 1/16 too high. `None` while too few were seen, and where so
     /// many were cut that nobody can tell.
     pub fn quantile(&self, share: BasisPoints) -> Option<u64> {
@@ -274,5 +291,25 @@ mod tests {
             lengths.record(1);
         }
         assert_eq!(lengths.quantile(BasisPoints::WHOLE), Some(1));
+    }
+
+    #[test]
+    fn a_cap_is_recommended_that_hardly_anything_exceeds() {
+        let mut sketch = fed((0..2_000).map(|n| 100 + n % 900));
+        let cap = sketch.recommended_cap().expect("enough was seen");
+        assert!((1_190..=1_300).contains(&cap), "{cap} for up to 999");
+        // One of 200 is far longer: that is what a cap is for.
+        (0..2_000).for_each(|n| sketch.record(if n % 200 == 0 { 50_000 } else { 400 }));
+        let cap = sketch.recommended_cap().expect("enough was seen");
+        assert!(cap < 1_300, "{cap}");
+    }
+
+    #[test]
+    fn no_cap_is_recommended_where_many_were_cut() {
+        let mut sketch = fed((0..200).map(|_| 300));
+        (0..20).for_each(|_| sketch.record_cut(512));
+        assert_eq!(sketch.recommended_cap(), None);
+        assert_eq!(fed([]).recommended_cap(), None);
+        assert_eq!(fed((0..50).map(|_| 0)).recommended_cap(), Some(2));
     }
 }

@@ -32,6 +32,7 @@ mod retry_budget;
 mod route;
 mod signal;
 mod slab;
+mod slots;
 mod time;
 mod units;
 mod wanted;
@@ -49,11 +50,15 @@ pub use ledger::{Outcome, ReservationId, Resolution};
 pub use lengths::AnswerLengths;
 pub use limit::{Authority, Failures, Headroom, Limit, Mode, Settlement, Start, Window};
 pub use line::TicketId;
-pub use load::{LoadEffects, LoadLevel, LoadRule, LoadRules};
+pub use load::{Budget, Load, LoadCause, LoadEffects, LoadLevel, LoadRule, LoadRules, Strain};
 pub use policy::{LimitId, Policy, PolicyError, Target, TargetId, Tenant, TenantId};
-pub use retry::{Attempts, BackoffRule, Next, Reason, RetryRule};
+pub use retry::{Attempts, BackoffRule, FollowUp, Reason, RetryRule};
 pub use retry_budget::{RetryBudget, RetryBudgetRule};
-pub use route::{Balance, Condition, Fallback, Route};
+pub use route::{
+    Asking, Balance, Candidates, Choice, Condition, Facts, Fallback, Obstacle, Prospect, Role,
+    Route,
+};
 pub use signal::{Reception, Signal};
+pub use slots::{AdaptiveSlots, Answered};
 pub use time::{Now, Timestamp, WallTime};
 pub use units::{Amounts, BasisPoints, Meter};

@@ -98,6 +98,9 @@ pub enum Window {
     Calendar(Calendar),
     /// What is in flight, given back when it ends.
     Concurrent,
+    /// Likewise, where nobody publishes how much: of the amount is used what the upstream serves without queueing, learned from
+    /// what [`Core::answered`](crate::Core::answered) is told; see [`AdaptiveSlots`](crate::AdaptiveSlots).
+    Adaptive,
 }
 
 impl Window {
@@ -110,7 +113,7 @@ impl Window {
             | Self::Bucket { per }
             | Self::Pacing { per, .. } => Some(*per),
             Self::Calendar(calendar) => Some(calendar.usual_length()),
-            Self::Concurrent => None,
+            Self::Concurrent | Self::Adaptive => None,
         }
     }
 }

@@ -1,9 +1,14 @@
 //! How loaded everything is, and what that changes.
 
+mod output_cap;
+mod weighing;
+
 use core::fmt;
 use core::time::Duration;
 
 use crate::BasisPoints;
+
+pub use weighing::{Budget, Load, LoadCause, Strain};
 
 /// How loaded a target is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

@@ -4,14 +4,14 @@
 //! (`retry/table.rs`); what a request may still do is counted by its [`Attempts`].
 
 mod attempts;
-mod next;
+mod follow_up;
 mod pause;
 mod table;
 
 use core::time::Duration;
 
 pub use attempts::Attempts;
-pub use next::{Next, Reason};
+pub use follow_up::{FollowUp, Reason};
 
 /// How hard one lane tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,19 @@
 //! Where a request may go: the targets of a route in the order in which they are tried.
 
+mod candidates;
+mod conditions;
+mod facts;
+mod prospect;
+
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::TargetId;
+
+pub use candidates::{Candidates, Choice, Obstacle, Role};
+pub use facts::{Asking, Facts};
+pub use prospect::Prospect;
 
 /// What a requested model or task resolves to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,9 +45,9 @@ pub enum Balance {
     /// The one where the request can start earliest.
     #[default]
     Earliest,
-    /// The cheapest one.
+    /// The cheapest one of those that make the deadline.
     Price,
-    /// The one that answered fastest of late.
+    /// The one that will answer first: when it can start, and how long its answers took of late.
     Latency,
 }
 

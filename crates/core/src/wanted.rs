@@ -59,7 +59,7 @@ impl Wanted {
             Window::Calendar(_) => (Kind::Edge, MEMORY),
             Window::Bucket { per } => (Kind::Bucket, *per),
             Window::Pacing { per, .. } => (Kind::Nothing, *per),
-            Window::Concurrent => {
+            Window::Concurrent | Window::Adaptive => {
                 let kind = Kind::Slots {
                     used: [0; HIGHER],
                     changed: now.mono,

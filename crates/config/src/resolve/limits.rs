@@ -369,6 +369,7 @@ fn window_words(window: &Window) -> String {
         Window::Pacing { burst, .. } => format!("pacing {}", seconds(*burst)),
         Window::Calendar(calendar) => calendar.name().to_owned(),
         Window::Concurrent => "concurrent".to_owned(),
+        Window::Adaptive => "adaptive".to_owned(),
     }
 }
 

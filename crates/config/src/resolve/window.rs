@@ -218,7 +218,7 @@ fn kind_of(row: &Window) -> Option<&'static str> {
         Window::Pacing { .. } => Some("pacing"),
         Window::Calendar(days) if days.usual_length() == DAY => Some("day"),
         Window::Calendar(_) => Some("month"),
-        Window::Concurrent => None,
+        Window::Concurrent | Window::Adaptive => None,
     }
 }
 

@@ -26,7 +26,8 @@ impl Counter {
     /// refused for it: it charged nothing, hardly anything was in use, or the provider's answers say that there is room.
     pub(crate) fn suspicion(&self, mark: &Mark) -> Option<u64> {
         let counts = self.limit.mode == Mode::Enforce && self.limit.authority == Authority::Local;
-        if mark.counted == 0 || !counts {
+        // Where slots follow latency they follow what is dropped too.
+        if mark.counted == 0 || !counts || self.slots.is_some() {
             return None;
         }
         let suspicion = self.window_suspicion(mark).max(self.quantum_fullness(mark));

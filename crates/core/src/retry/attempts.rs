@@ -4,7 +4,7 @@
 //! only what may be done; whether the target has room, and when, is asked of the breaker and the ledger afterwards as for any
 //! attempt.
 
-use super::next::{Next, Reason};
+use super::follow_up::{FollowUp, Reason};
 use super::pause::drawn;
 use super::table::{self, Order};
 use crate::{
@@ -68,17 +68,17 @@ impl Attempts {
         budget: &mut RetryBudget,
         random: u64,
         now: Timestamp,
-    ) -> Next {
+    ) -> FollowUp {
         if let Some(reason) = self.ends(failure.kind, now) {
-            return Next::GiveUp(reason);
+            return FollowUp::GiveUp(reason);
         }
         match (
             self.again(failure, elsewhere, budget, random, now),
             elsewhere,
         ) {
-            (Ok(not_before), _) => Next::SameTarget { not_before },
-            (Err(reason), Elsewhere::Possible) => Next::AnotherTarget(reason),
-            (Err(reason), Elsewhere::Impossible) => Next::GiveUp(reason),
+            (Ok(not_before), _) => FollowUp::SameTarget { not_before },
+            (Err(reason), Elsewhere::Possible) => FollowUp::AnotherTarget(reason),
+            (Err(reason), Elsewhere::Impossible) => FollowUp::GiveUp(reason),
         }
     }
 
@@ -197,7 +197,7 @@ mod tests {
                 .begins(TargetId::new(target), &mut self.budget, now);
         }
 
-        fn next(&mut self, failure: Failure, elsewhere: Elsewhere, now: Timestamp) -> Next {
+        fn next(&mut self, failure: Failure, elsewhere: Elsewhere, now: Timestamp) -> FollowUp {
             self.attempts
                 .next(&failure, elsewhere, &mut self.budget, 0, now)
         }
@@ -207,8 +207,8 @@ mod tests {
             let mut drawn = |random| {
                 let budget = &mut self.budget;
                 match self.attempts.next(&failure, NOWHERE, budget, random, now) {
-                    Next::SameTarget { not_before } => Some(not_before),
-                    Next::AnotherTarget(_) | Next::GiveUp(_) => None,
+                    FollowUp::SameTarget { not_before } => Some(not_before),
+                    FollowUp::AnotherTarget(_) | FollowUp::GiveUp(_) => None,
                 }
             };
             Some((drawn(0)?, drawn(u64::MAX)?))
@@ -224,9 +224,9 @@ mod tests {
         let mut request = Request::failed(1, 2);
         let hour = RATE.with_hint(Duration::from_secs(3_600));
         let next = request.next(hour, NOWHERE, at(100));
-        assert_eq!(next, Next::GiveUp(Reason::TooLate));
+        assert_eq!(next, FollowUp::GiveUp(Reason::TooLate));
         let next = request.next(hour, ELSEWHERE, at(100));
-        assert_eq!(next, Next::AnotherTarget(Reason::TooLate));
+        assert_eq!(next, FollowUp::AnotherTarget(Reason::TooLate));
     }
 
     #[test]
@@ -239,12 +239,12 @@ mod tests {
         );
         assert_eq!(
             request.next(hint, NOWHERE, at(6_001)),
-            Next::GiveUp(Reason::TooLate)
+            FollowUp::GiveUp(Reason::TooLate)
         );
         let (_, latest) = request.retries(SERVER, at(7_900)).expect("a little time");
         assert!(latest <= at(8_000));
         let next = request.next(SERVER, ELSEWHERE, at(8_001));
-        assert_eq!(next, Next::GiveUp(Reason::TimeUsed));
+        assert_eq!(next, FollowUp::GiveUp(Reason::TimeUsed));
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
             request.attempts.rule.total_max = millis(600_000);
             let mut retries = 0;
             while retries < 5
-                && let Next::SameTarget { not_before } =
+                && let FollowUp::SameTarget { not_before } =
                     request.next(Failure::of(kind), NOWHERE, at(retries * 1_000))
             {
                 request.begins(0, not_before);
@@ -280,7 +280,7 @@ mod tests {
         let overload = Failure::answered(ErrorClass::Overload);
         let mut request = Request::failed(1, 2);
         let next = request.next(overload, ELSEWHERE, at(0));
-        assert_eq!(next, Next::AnotherTarget(Reason::OtherFirst));
+        assert_eq!(next, FollowUp::AnotherTarget(Reason::OtherFirst));
         assert_eq!(
             request.retries(overload, at(0)),
             Some((at(1_000), nearly(at(2_000))))
@@ -288,7 +288,7 @@ mod tests {
         let ramp = Failure::answered(ErrorClass::Ramp);
         assert_eq!(
             request.next(ramp, NOWHERE, at(0)),
-            Next::GiveUp(Reason::TooLate)
+            FollowUp::GiveUp(Reason::TooLate)
         );
     }
 
@@ -297,14 +297,14 @@ mod tests {
         let mut request = Request::failed(1, 2);
         assert!(matches!(
             request.next(SERVER, ELSEWHERE, at(0)),
-            Next::SameTarget { .. }
+            FollowUp::SameTarget { .. }
         ));
         let mut request = Request::failed(2, 1);
         let next = request.next(SERVER, ELSEWHERE, at(0));
-        assert_eq!(next, Next::AnotherTarget(Reason::LastAttempt));
+        assert_eq!(next, FollowUp::AnotherTarget(Reason::LastAttempt));
         assert!(matches!(
             request.next(SERVER, NOWHERE, at(0)),
-            Next::SameTarget { .. }
+            FollowUp::SameTarget { .. }
         ));
     }
 
@@ -313,18 +313,18 @@ mod tests {
         let mut request = Request::failed(3, 3);
         assert_eq!(
             request.next(SERVER, NOWHERE, at(0)),
-            Next::GiveUp(Reason::RetriesUsed)
+            FollowUp::GiveUp(Reason::RetriesUsed)
         );
         request.begins(1, at(10));
         assert!(matches!(
             request.next(SERVER, NOWHERE, at(20)),
-            Next::SameTarget { .. }
+            FollowUp::SameTarget { .. }
         ));
         request.begins(1, at(30));
         request.begins(1, at(40));
         assert_eq!(
             request.next(SERVER, NOWHERE, at(50)),
-            Next::GiveUp(Reason::AttemptsUsed)
+            FollowUp::GiveUp(Reason::AttemptsUsed)
         );
         assert_eq!(request.attempts.made(), 6);
     }
@@ -335,16 +335,16 @@ mod tests {
         let cut = Failure::of(FailureKind::CutAfterContent);
         assert_eq!(
             request.next(cut, ELSEWHERE, at(0)),
-            Next::GiveUp(Reason::ContentSent)
+            FollowUp::GiveUp(Reason::ContentSent)
         );
         let invalid = Failure::answered(ErrorClass::Invalid);
         assert_eq!(
             request.next(invalid, ELSEWHERE, at(0)),
-            Next::GiveUp(Reason::FailsEverywhere)
+            FollowUp::GiveUp(Reason::FailsEverywhere)
         );
         let billing = Failure::answered(ErrorClass::Billing);
         let next = request.next(billing, ELSEWHERE, at(0));
-        assert_eq!(next, Next::AnotherTarget(Reason::FailsThereAgain));
+        assert_eq!(next, FollowUp::AnotherTarget(Reason::FailsThereAgain));
     }
 
     #[test]
@@ -356,13 +356,13 @@ mod tests {
         });
         assert!(matches!(
             request.next(SERVER, NOWHERE, at(0)),
-            Next::SameTarget { .. }
+            FollowUp::SameTarget { .. }
         ));
         assert_eq!(
             request.next(SERVER, NOWHERE, at(0)),
-            Next::GiveUp(Reason::BudgetUsed)
+            FollowUp::GiveUp(Reason::BudgetUsed)
         );
         let next = request.next(SERVER, ELSEWHERE, at(0));
-        assert_eq!(next, Next::AnotherTarget(Reason::BudgetUsed));
+        assert_eq!(next, FollowUp::AnotherTarget(Reason::BudgetUsed));
     }
 }

@@ -102,7 +102,7 @@ impl Count {
                 let (per, burst) = (nanos(*per), nanos(*burst));
                 Self::Pacing(Pacing::begin(per, burst, spread, ceiling, used, now))
             }
-            Window::Concurrent => Self::InFlight(InFlight::default()),
+            Window::Concurrent | Window::Adaptive => Self::InFlight(InFlight::default()),
         }
     }
 

@@ -9,6 +9,8 @@ mod lanes;
 mod late;
 mod learned;
 mod refused;
+mod routed;
+mod slots;
 
 use core::num::NonZeroU64;
 use core::time::Duration;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sluicegate_core::{
-    Attempts, BackoffRule, Breaker, BreakerRule, Elsewhere, Failure, Next, Pass, Reason,
+    Attempts, BackoffRule, Breaker, BreakerRule, Elsewhere, Failure, FollowUp, Pass, Reason,
     RetryBudget, RetryBudgetRule, RetryRule, TargetId, Timestamp,
 };
 
@@ -182,16 +182,16 @@ impl World {
         let other = (0..self.targets.len()).find(untried);
         let budget = &mut self.targets[target].budget;
         match attempts.next(&failure, elsewhere(other.is_some()), budget, random, now) {
-            Next::SameTarget { not_before } => {
+            FollowUp::SameTarget { not_before } => {
                 self.schedule(not_before, Event::Begins { request, target });
             }
-            Next::AnotherTarget(reason) => {
+            FollowUp::AnotherTarget(reason) => {
                 let Some(target) = other else {
                     panic!("another target where there is none: {reason:?}");
                 };
                 self.schedule(now, Event::Begins { request, target });
             }
-            Next::GiveUp(reason) => {
+            FollowUp::GiveUp(reason) => {
                 self.requests[request].end = Some((End::Failed(reason), now));
             }
         }

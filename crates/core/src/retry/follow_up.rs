@@ -4,7 +4,7 @@ use crate::Timestamp;
 
 /// What to do after a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Next {
+pub enum FollowUp {
     /// Try there again, at or after that instant. The retry is taken from the target's budget.
     SameTarget {
         /// The provider's hint, or a random time; never after the lane's time is over.
