@@ -55,8 +55,8 @@ pub(crate) struct Counter {
 struct Totals {
     /// Charged by reservations.
     sent: u64,
-    /// Of that, what has certainly reached the provider or never will: an answer came, or the reservation ended.
-    arrived: u64,
+    /// Of that, what is on its way no more: an answer came, or the reservation ended.
+    answered: u64,
     /// Given back by settlements.
     returned: u64,
     /// Charged by settlements.
@@ -247,16 +247,16 @@ impl Counter {
         self.reserve(charge, now);
     }
 
-    /// An answer to the request behind `mark` came, or none will. True where another may start for it.
-    pub(crate) fn arrived(&mut self, mark: &Mark) -> bool {
-        self.totals.arrived = self.totals.arrived.saturating_add(mark.counted);
+    /// The request behind `mark` is answered, or never will be. True where another may start for it.
+    pub(crate) fn answered(&mut self, mark: &Mark) -> bool {
+        self.totals.answered = self.totals.answered.saturating_add(mark.counted);
         if mark.tries {
-            self.trust.gives_up();
+            self.trust.try_answered();
         }
         if mark.tries_quantum
             && let Some(quantum) = &mut self.quantum
         {
-            quantum.gives_up();
+            quantum.try_answered();
         }
         mark.tries || mark.tries_quantum
     }

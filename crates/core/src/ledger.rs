@@ -194,7 +194,7 @@ impl Ledger {
             let counter = self.counter_mut(charge.limit);
             let settled = settled(&counter.limit, charge.amount, outcome);
             if charge.pending {
-                counter.arrived(&charge.mark);
+                counter.answered(&charge.mark);
             }
             counter.settle(charge.amount, &charge.mark, settled, now);
             let amount = match settled {
@@ -251,7 +251,7 @@ impl Ledger {
         for charge in &mut answered.charges {
             let counter = &mut counters[charge.limit.index()];
             if core::mem::take(&mut charge.pending) {
-                told |= counter.arrived(&charge.mark);
+                told |= counter.answered(&charge.mark);
             }
             if reception == Reception::Accepted {
                 counter.served(&charge.mark);

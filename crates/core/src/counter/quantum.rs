@@ -89,9 +89,9 @@ impl Quantum {
         self.trust.goes_ahead(used)
     }
 
-    /// One that tried has ended without an answer.
-    pub(super) fn gives_up(&mut self) {
-        self.trust.gives_up();
+    /// One that tried is answered, or never will be.
+    pub(super) fn try_answered(&mut self) {
+        self.trust.try_answered();
     }
 
     /// The request behind `mark` was served.

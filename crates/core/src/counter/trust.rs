@@ -77,8 +77,8 @@ impl Trust {
         tries
     }
 
-    /// One that tried has ended without an answer.
-    pub(crate) fn gives_up(&mut self) {
+    /// One that tried is answered, or never will be.
+    pub(crate) fn try_answered(&mut self) {
         self.trying = self.trying.saturating_sub(1);
     }
 
@@ -142,7 +142,7 @@ mod tests {
         assert!(!trust.goes_ahead(512));
         assert!(trust.goes_ahead(518));
         assert_eq!(tried(&trust), None);
-        trust.gives_up();
+        trust.try_answered();
         trust.served(518, after(2));
         assert_eq!(trust.level_below(1_000), Some(518));
         assert_eq!(tried(&trust), Some(after(2)));
