@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "nobody links a benchmark")]
 
+use core::cell::{Cell, RefCell};
 use core::hint::black_box;
 use core::num::NonZeroU64;
 use core::time::Duration;
@@ -37,13 +38,26 @@ fn limit(meter: Meter, amount: u64, window: Window) -> Limit {
 }
 
 /// Requests, tokens and output tokens of the given window, and what is in flight.
-fn core(window: Window, tokens: u64) -> Core {
-    let limits = vec![
+fn limits(window: Window, tokens: u64) -> Vec<Limit> {
+    vec![
         limit(Meter::Requests, u64::MAX >> 20, window.clone()),
         limit(Meter::Tokens, tokens, window.clone()),
         limit(Meter::OutputTokens, u64::MAX >> 20, window),
         limit(Meter::Concurrent, u64::MAX >> 20, Window::Concurrent),
-    ];
+    ]
+}
+
+/// The same as a provider's: what is left free of them is learned, and no second holds more than its share of the tokens.
+fn mirrors(window: Window) -> Vec<Limit> {
+    let mut limits = limits(window, u64::MAX >> 20);
+    for limit in &mut limits {
+        limit.headroom = Headroom::Auto;
+    }
+    limits[1].quantum = Some(Duration::from_secs(1));
+    limits
+}
+
+fn core(limits: Vec<Limit>) -> Core {
     let target = Target {
         name: "target".into(),
         limits: (0..4).map(LimitId::new).collect(),
@@ -95,10 +109,46 @@ fn window(name: &str) -> Window {
         .1
 }
 
+/// Admission over four limits, 100 µs apart.
+#[divan::bench(args = names(), sample_count = 400, sample_size = 64)]
+fn admit(bencher: Bencher<'_, '_>, name: &str) {
+    admissions(bencher, limits(window(name), u64::MAX >> 20));
+}
+
+/// Admission over four limits of a provider, 100 µs apart.
+#[divan::bench(args = names(), sample_count = 400, sample_size = 64)]
+fn admit_to_mirrors(bencher: Bencher<'_, '_>, name: &str) {
+    admissions(bencher, mirrors(window(name)));
+}
+
+/// Measures admissions. What they reserve is settled between two samples, which takes no part.
+fn admissions(bencher: Bencher<'_, '_>, limits: Vec<Limit>) {
+    let core = RefCell::new(core(limits));
+    let open = RefCell::new(Vec::with_capacity(1 << 16));
+    let usage = Outcome::Used(Amounts::ZERO.with(Meter::Tokens, 1_500));
+    let clock = Cell::new(0);
+    bencher
+        .with_inputs(|| {
+            for id in open.borrow_mut().drain(..) {
+                core.borrow_mut().settle(id, usage, at(clock.get()));
+            }
+            submission()
+        })
+        .bench_local_values(|submission| {
+            clock.set(clock.get() + 100_000);
+            let now = at(clock.get());
+            let decision = core.borrow_mut().submit(black_box(submission), now);
+            let Decision::Admitted(id) = decision else {
+                unreachable!("all of it fits");
+            };
+            open.borrow_mut().push(id);
+        });
+}
+
 /// Admission over four limits and its settlement, 10 µs apart.
 #[divan::bench(args = names())]
 fn admit_and_settle(bencher: Bencher<'_, '_>, name: &str) {
-    let mut core = core(window(name), u64::MAX >> 20);
+    let mut core = core(limits(window(name), u64::MAX >> 20));
     let usage = Outcome::Used(Amounts::ZERO.with(Meter::Tokens, 1_500));
     let mut nanos = 0;
     bencher.bench_local(|| {
@@ -113,7 +163,7 @@ fn admit_and_settle(bencher: Bencher<'_, '_>, name: &str) {
 /// When a demand could start on a limit that is used up by 512 charges.
 #[divan::bench(args = names())]
 fn earliest_when_full(bencher: Bencher<'_, '_>, name: &str) {
-    let mut core = core(window(name), 2_000 * 512);
+    let mut core = core(limits(window(name), 2_000 * 512));
     for nanos in 0..512 {
         core.submit(submission(), at(nanos * 1_000_000));
     }
@@ -126,7 +176,7 @@ fn earliest_when_full(bencher: Bencher<'_, '_>, name: &str) {
 /// Joining a line of ten thousand, with the start that is promised, and leaving it.
 #[divan::bench(args = names())]
 fn join_a_long_line(bencher: Bencher<'_, '_>, name: &str) {
-    let mut core = core(window(name), 2_000 * 50);
+    let mut core = core(limits(window(name), 2_000 * 50));
     for _ in 0..10_000 {
         core.submit(submission(), at(0));
     }
