@@ -35,6 +35,8 @@ pub(crate) struct Counter {
     pub(crate) held: u64,
     /// The provider takes nothing before that.
     closed_until: Timestamp,
+    /// What reservations charged since counting began.
+    sent: u64,
     totals: Totals,
     learned: Learned,
     trust: Trust,
@@ -53,9 +55,7 @@ pub(crate) struct Counter {
 /// Sums since counting began, so that two moments can be compared.
 #[derive(Clone, Copy, Default, Debug)]
 struct Totals {
-    /// Charged by reservations.
-    sent: u64,
-    /// Of that, what is on its way no more: an answer came, or the reservation ended.
+    /// Of what reservations charged, what is on its way no more: an answer came, or the reservation ended.
     answered: u64,
     /// Given back by settlements.
     returned: u64,
@@ -67,7 +67,7 @@ struct Totals {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     /// The charge by our rule, and as it was counted.
-    charge: u64,
+    pub(crate) charge: u64,
     counted: u64,
     /// What was used before it.
     before: u64,
@@ -94,6 +94,7 @@ impl Counter {
             unknown: limit.start == Start::Empty,
             held: 0,
             closed_until: Timestamp::ZERO,
+            sent: 0,
             totals: Totals::default(),
             learned: Learned::nothing(limit.headroom, limit.meter),
             trust: Trust::WHOLE,
@@ -196,24 +197,24 @@ impl Counter {
 
     /// Counts `charge` for a reservation.
     pub(crate) fn reserve(&mut self, charge: u64, now: Now) -> Mark {
-        if self.limit.authority == Authority::Granted {
-            return self.mark(now);
-        }
-        let counted = self.learned.scale_next(charge);
         let mut mark = Mark {
             charge,
-            counted,
             ..self.mark(now)
         };
+        if self.limit.authority == Authority::Granted {
+            return mark;
+        }
+        let counted = self.learned.scale_next(charge);
+        mark.counted = counted;
         if charge > 0 {
             mark.tries = self.trust.goes_ahead(mark.before.saturating_add(counted));
             if let Some(quantum) = &mut self.quantum {
-                mark.tries_quantum = quantum.goes_ahead(charge, now);
+                mark.tries_quantum = quantum.goes_ahead(&mark);
                 quantum.charge(charge, now);
             }
         }
         self.held = self.held.saturating_add(charge);
-        self.totals.sent = self.totals.sent.saturating_add(counted);
+        self.sent = self.sent.saturating_add(counted);
         self.learned
             .charged(counted, self.count.learns_over(self.ceiling.usable));
         self.charge(counted, now);
@@ -261,8 +262,9 @@ impl Counter {
         mark.tries || mark.tries_quantum
     }
 
-    /// What `charge` was counted as becomes what `settled` says.
-    pub(crate) fn settle(&mut self, charge: u64, mark: &Mark, settled: Settled, now: Now) {
+    /// What the charge behind `mark` was counted as becomes what `settled` says.
+    pub(crate) fn settle(&mut self, mark: &Mark, settled: Settled, now: Now) {
+        let charge = mark.charge;
         self.held = self.held.saturating_sub(charge);
         if self.limit.authority == Authority::Granted {
             return;
@@ -289,9 +291,10 @@ impl Counter {
             self.totals.overrun = self.totals.overrun.saturating_add(overrun);
         }
         // It certainly reached nobody: what it told of the limit is unknown again.
-        let only_one = self.totals.sent == mark.counted;
+        let only_one = self.sent == mark.counted;
         if settled == Settled::Void && self.limit.start == Start::Empty && only_one {
             self.unknown = true;
+            self.sent = 0;
             self.totals = Totals::default();
         }
     }

@@ -89,7 +89,6 @@ pub(crate) enum Settled {
 #[derive(Clone, Copy, Debug)]
 struct Charge {
     limit: LimitId,
-    amount: u64,
     mark: Mark,
     /// Whether its request may not have reached the provider yet: no answer has come.
     pending: bool,
@@ -155,11 +154,9 @@ impl Ledger {
         let mut charges = Vec::with_capacity(limits.len());
         for &id in limits {
             let counter = self.counter_mut(id);
-            let amount = demand.of(counter.limit.meter);
             charges.push(Charge {
                 limit: id,
-                amount,
-                mark: counter.reserve(amount, now),
+                mark: counter.reserve(demand.of(counter.limit.meter), now),
                 pending: true,
             });
         }
@@ -192,22 +189,23 @@ impl Ledger {
         let reservation = self.reservations.remove(id.0)?;
         let resolve = |charge: &Charge| {
             let counter = self.counter_mut(charge.limit);
-            let settled = settled(&counter.limit, charge.amount, outcome);
+            let reserved = charge.mark.charge;
+            let settled = settled(&counter.limit, reserved, outcome);
             if charge.pending {
                 counter.answered(&charge.mark);
             }
-            counter.settle(charge.amount, &charge.mark, settled, now);
+            counter.settle(&charge.mark, settled, now);
             let amount = match settled {
-                Settled::Stays => charge.amount,
+                Settled::Stays => reserved,
                 Settled::Becomes(amount) => amount,
                 Settled::Void => 0,
             };
             Resolution {
                 limit: charge.limit,
-                reserved: charge.amount,
+                reserved,
                 settled: amount,
-                returned: charge.amount.saturating_sub(amount),
-                overrun: amount.saturating_sub(charge.amount),
+                returned: reserved.saturating_sub(amount),
+                overrun: amount.saturating_sub(reserved),
             }
         };
         let resolutions = reservation.charges.iter().map(resolve).collect();

@@ -83,9 +83,9 @@ impl Quantum {
         self.count.set_spread(spread, now);
     }
 
-    /// A request for `charge` goes ahead. True where it tries more than is known to be there.
-    pub(super) fn goes_ahead(&mut self, charge: u64, now: Now) -> bool {
-        let used = self.count.used(now).saturating_add(charge);
+    /// The request behind `mark` goes ahead. True where it tries more than is known to be there.
+    pub(super) fn goes_ahead(&mut self, mark: &Mark) -> bool {
+        let used = mark.before_in_quantum.saturating_add(mark.charge);
         self.trust.goes_ahead(used)
     }
 

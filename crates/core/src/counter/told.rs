@@ -67,7 +67,7 @@ impl Counter {
             // What it takes of a refused request nobody says.
             Reception::Refused => 0,
         };
-        let on_their_way = self.totals.sent.saturating_sub(mark.totals.answered);
+        let on_their_way = self.sent.saturating_sub(mark.totals.answered);
         match self.limit.settlement {
             Settlement::Keep | Settlement::Usage => on_their_way.saturating_sub(own),
             // Of what is open, the answered request included, it may have counted nothing yet.
