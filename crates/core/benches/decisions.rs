@@ -10,8 +10,8 @@ use core::time::Duration;
 use divan::Bencher;
 use sluicegate_core::{
     Amounts, Authority, BasisPoints, Core, Decision, Failures, Headroom, Limit, LimitId, Meter,
-    Mode, Now, Outcome, Policy, Settlement, Start, Submission, Target, TargetId, Timestamp,
-    WallTime, Window,
+    Mode, Now, Outcome, Policy, Reception, Settlement, Signal, Start, Submission, Target, TargetId,
+    Timestamp, WallTime, Window,
 };
 
 fn main() {
@@ -19,6 +19,8 @@ fn main() {
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
+/// More than any benchmark uses up.
+const TOKENS: u64 = u64::MAX >> 20;
 
 fn limit(meter: Meter, amount: u64, window: Window) -> Limit {
     Limit {
@@ -49,7 +51,7 @@ fn limits(window: Window, tokens: u64) -> Vec<Limit> {
 
 /// The same as a provider's: what is left free of them is learned, and no second holds more than its share of the tokens.
 fn mirrors(window: Window) -> Vec<Limit> {
-    let mut limits = limits(window, u64::MAX >> 20);
+    let mut limits = limits(window, TOKENS);
     for limit in &mut limits {
         limit.headroom = Headroom::Auto;
     }
@@ -112,21 +114,48 @@ fn window(name: &str) -> Window {
 /// Admission over four limits, 100 µs apart.
 #[divan::bench(args = names(), sample_count = 400, sample_size = 64)]
 fn admit(bencher: Bencher<'_, '_>, name: &str) {
-    admissions(bencher, limits(window(name), u64::MAX >> 20));
+    admissions(bencher, core(limits(window(name), TOKENS)));
 }
 
 /// Admission over four limits of a provider, 100 µs apart.
 #[divan::bench(args = names(), sample_count = 400, sample_size = 64)]
 fn admit_to_mirrors(bencher: Bencher<'_, '_>, name: &str) {
-    admissions(bencher, mirrors(window(name)));
+    admissions(bencher, core(mirrors(window(name))));
+}
+
+/// The same where a refusal has told how much of the tokens can be had.
+#[divan::bench(args = names(), sample_count = 400, sample_size = 64)]
+fn admit_within_a_level(bencher: Bencher<'_, '_>, name: &str) {
+    let mut core = core(mirrors(window(name)));
+    let most = Submission {
+        demand: Amounts::one_request().with(Meter::Tokens, TOKENS / 2),
+        ..submission()
+    };
+    let closed = Signal {
+        closed_for: Some(Duration::from_secs(1)),
+        ..Signal::on(Meter::Tokens)
+    };
+    let target = TargetId::new(0);
+    let (begin, later) = (at(0), at(2_000_000_000));
+    let [first, refused] = [(most, begin), (submission(), later)].map(|(submission, now)| {
+        let Decision::Admitted(id) = core.submit(submission, now) else {
+            unreachable!("all of it fits");
+        };
+        id
+    });
+    core.observe(target, refused, Reception::Refused, &[closed], later);
+    for id in [first, refused] {
+        core.settle(id, Outcome::Void, later);
+    }
+    admissions(bencher, core);
 }
 
 /// Measures admissions. What they reserve is settled between two samples, which takes no part.
-fn admissions(bencher: Bencher<'_, '_>, limits: Vec<Limit>) {
-    let core = RefCell::new(core(limits));
+fn admissions(bencher: Bencher<'_, '_>, core: Core) {
+    let core = RefCell::new(core);
     let open = RefCell::new(Vec::with_capacity(1 << 16));
     let usage = Outcome::Used(Amounts::ZERO.with(Meter::Tokens, 1_500));
-    let clock = Cell::new(0);
+    let clock = Cell::new(120_000_000_000);
     bencher
         .with_inputs(|| {
             for id in open.borrow_mut().drain(..) {
@@ -148,7 +177,7 @@ fn admissions(bencher: Bencher<'_, '_>, limits: Vec<Limit>) {
 /// Admission over four limits and its settlement, 10 µs apart.
 #[divan::bench(args = names())]
 fn admit_and_settle(bencher: Bencher<'_, '_>, name: &str) {
-    let mut core = core(limits(window(name), u64::MAX >> 20));
+    let mut core = core(limits(window(name), TOKENS));
     let usage = Outcome::Used(Amounts::ZERO.with(Meter::Tokens, 1_500));
     let mut nanos = 0;
     bencher.bench_local(|| {

@@ -20,6 +20,8 @@ use crate::{
 const ALIKE: u64 = 500;
 /// How often two limits may push each other's start before the ledger settles for the later one.
 const ROUNDS_MAX: u32 = 64;
+/// So many lists of charges are kept for reservations to come.
+const SPARE_MAX: usize = 1_024;
 
 /// Names a reservation. It names nothing once the reservation has ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -65,6 +67,8 @@ pub(crate) enum Fit {
 pub(crate) struct Ledger {
     counters: Vec<Counter>,
     reservations: Slab<Reservation>,
+    /// Lists of reservations that ended, empty, for those to come.
+    spare: Vec<Vec<Charge>>,
     /// Reservations in the order in which they expire; those that ended are passed over.
     expiries: VecDeque<(Timestamp, ReservationId)>,
     reservation_ttl: Duration,
@@ -102,6 +106,7 @@ impl Ledger {
                 .map(|limit| Counter::begin(limit, now))
                 .collect(),
             reservations: Slab::new(),
+            spare: Vec::new(),
             expiries: VecDeque::new(),
             reservation_ttl,
         }
@@ -151,7 +156,7 @@ impl Ledger {
         demand: Amounts,
         now: Now,
     ) -> ReservationId {
-        let mut charges = Vec::with_capacity(limits.len());
+        let mut charges = self.spare.pop().unwrap_or_default();
         for &id in limits {
             let counter = self.counter_mut(id);
             charges.push(Charge {
@@ -186,7 +191,7 @@ impl Ledger {
         outcome: Outcome,
         now: Now,
     ) -> Option<Vec<Resolution>> {
-        let reservation = self.reservations.remove(id.0)?;
+        let Reservation { mut charges } = self.reservations.remove(id.0)?;
         let resolve = |charge: &Charge| {
             let counter = self.counter_mut(charge.limit);
             let reserved = charge.mark.charge;
@@ -208,7 +213,11 @@ impl Ledger {
                 overrun: amount.saturating_sub(reserved),
             }
         };
-        let resolutions = reservation.charges.iter().map(resolve).collect();
+        let resolutions = charges.iter().map(resolve).collect();
+        if self.spare.len() < SPARE_MAX {
+            charges.clear();
+            self.spare.push(charges);
+        }
         self.drop_ended_expiries();
         Some(resolutions)
     }
@@ -335,6 +344,7 @@ impl Ledger {
         let mut ledger = Self {
             counters,
             reservations: self.reservations.clone(),
+            spare: Vec::new(),
             expiries: self.expiries.clone(),
             reservation_ttl,
         };
@@ -364,6 +374,7 @@ impl Ledger {
         Self {
             counters: self.counters.iter().enumerate().map(copy).collect(),
             reservations: Slab::new(),
+            spare: Vec::new(),
             expiries: VecDeque::new(),
             reservation_ttl: self.reservation_ttl,
         }
