@@ -86,9 +86,10 @@ fn submission() -> Submission {
     }
 }
 
-const WINDOWS: [(&str, Window); 4] = [
+const WINDOWS: [(&str, Window); 5] = [
     ("bucket", Window::Bucket { per: MINUTE }),
     ("fixed", Window::Fixed { per: MINUTE }),
+    ("floating", Window::Floating { per: MINUTE }),
     (
         "pacing",
         Window::Pacing {
@@ -198,6 +199,19 @@ fn earliest_when_full(bencher: Bencher<'_, '_>, name: &str) {
     }
     let now = at(600_000_000);
     let demand = submission().demand;
+    core.earliest(TargetId::new(0), demand, now);
+    bencher.bench_local(|| black_box(core.earliest(TargetId::new(0), black_box(demand), now)));
+}
+
+/// When half of a limit could be had that is used up by 1,024 charges, spread over its length.
+#[divan::bench(args = names())]
+fn earliest_of_half(bencher: Bencher<'_, '_>, name: &str) {
+    let mut core = core(limits(window(name), 2_000 * 1_024));
+    for millis in 0..1_024 {
+        core.submit(submission(), at(millis * 50_000_000));
+    }
+    let now = at(52_000_000_000);
+    let demand = submission().demand.with(Meter::Tokens, 1_000 * 1_024);
     core.earliest(TargetId::new(0), demand, now);
     bencher.bench_local(|| black_box(core.earliest(TargetId::new(0), black_box(demand), now)));
 }

@@ -18,8 +18,6 @@ use crate::{
 
 /// Limits that are so equally full, in hundredths of a percent, are equally suspect.
 const ALIKE: u64 = 500;
-/// How often two limits may push each other's start before the ledger settles for the later one.
-const ROUNDS_MAX: u32 = 64;
 /// So many lists of charges are kept for reservations to come.
 const SPARE_MAX: usize = 1_024;
 
@@ -125,22 +123,16 @@ impl Ledger {
     pub(crate) fn fit(&self, limits: &[LimitId], demand: Amounts, now: Now) -> Fit {
         let mut start = now.mono;
         let mut binding = None;
-        for _ in 0..ROUNDS_MAX {
-            let round_start = start;
-            let then = now.at(round_start);
-            for &id in limits {
-                let counter = self.counter(id);
-                match counter.earliest(demand.of(counter.limit.meter), then) {
-                    Earliest::OnRelease => return Fit::OnRelease(id),
-                    Earliest::At(at) if at > start => {
-                        start = at;
-                        binding = Some(id);
-                    }
-                    Earliest::At(_) => {}
+        // What fits at an instant fits from then on: nobody's start is moved by a later one of another limit.
+        for &id in limits {
+            let counter = self.counter(id);
+            match counter.earliest(demand.of(counter.limit.meter), now) {
+                Earliest::OnRelease => return Fit::OnRelease(id),
+                Earliest::At(at) if at > start => {
+                    start = at;
+                    binding = Some(id);
                 }
-            }
-            if start == round_start {
-                break;
+                Earliest::At(_) => {}
             }
         }
         match binding {

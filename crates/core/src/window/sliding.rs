@@ -137,18 +137,21 @@ impl Sliding {
 
     pub(crate) fn earliest(&self, ceiling: Ceiling, charge: u64, now: Now) -> Earliest {
         let mut used = self.used;
-        let mut start = now.mono;
-        for slot in &self.slots {
-            let leaves = self.leaves(slot).instant();
-            if leaves > now.mono {
-                if ceiling.fits(used, charge) {
-                    break;
-                }
-                start = leaves;
+        let mut slots = self.slots.iter().peekable();
+        while let Some(gone) = slots.next_if(|slot| self.has_left(slot, now)) {
+            used -= gone.amount;
+        }
+        // Of those that must leave, the last one decides: when the others do need not be known. Beside nothing anything fits.
+        let most = ceiling.usable.saturating_sub(charge);
+        let mut last = None;
+        for slot in slots {
+            if used <= most {
+                break;
             }
             used -= slot.amount;
+            last = Some(slot);
         }
-        Earliest::At(start)
+        Earliest::At(last.map_or(now.mono, |slot| self.leaves(slot).instant()))
     }
 
     pub(crate) fn charge(&mut self, charge: u64, now: Now) {
@@ -190,7 +193,7 @@ impl Sliding {
     }
 
     pub(crate) fn used(&self, now: Now) -> u64 {
-        let gone = |slot: &&Slot| self.leaves(slot) <= Moment::of(now.mono);
+        let gone = |slot: &&Slot| self.has_left(slot, now);
         self.used
             - self
                 .slots
@@ -292,6 +295,10 @@ impl Sliding {
         aged.min(over)
     }
 
+    fn has_left(&self, slot: &Slot, now: Now) -> bool {
+        self.leaves(slot) <= Moment::of(now.mono)
+    }
+
     /// How long a charge matters: the interval's length and the spread of arrival.
     fn hold(&self) -> u64 {
         self.per.saturating_add(self.spread)
@@ -299,7 +306,7 @@ impl Sliding {
 
     fn forget(&mut self, now: Now) {
         while let Some(slot) = self.slots.front()
-            && self.leaves(slot) <= Moment::of(now.mono)
+            && self.has_left(slot, now)
         {
             self.used -= slot.amount;
             self.slots.pop_front();
