@@ -9,9 +9,9 @@ use core::time::Duration;
 
 use divan::Bencher;
 use sluicegate_core::{
-    Amounts, Authority, BasisPoints, Core, Decision, Failures, Headroom, Limit, LimitId, Meter,
-    Mode, Now, Outcome, Policy, Reception, Settlement, Signal, Start, Submission, Target, TargetId,
-    Timestamp, WallTime, Window,
+    Amounts, Authority, BasisPoints, Book, Core, Decision, Failures, Headroom, Limit, LimitId,
+    Meter, Mode, Now, Outcome, Policy, Reception, Settlement, Signal, Start, Submission, Target,
+    TargetId, Timestamp, WallTime, Window,
 };
 
 fn main() {
@@ -36,6 +36,7 @@ fn limit(meter: Meter, amount: u64, window: Window) -> Limit {
         failures: Failures::Count,
         arrival_spread: Duration::from_millis(20),
         authority: Authority::Local,
+        book: Book::Mirror,
     }
 }
 

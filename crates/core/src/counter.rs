@@ -13,7 +13,7 @@ use core::time::Duration;
 use crate::ledger::Settled;
 use crate::time::duration_nanos;
 use crate::window::{Ceiling, Count, Earliest};
-use crate::{Authority, Headroom, Limit, Mode, Now, Start, Timestamp, Window};
+use crate::{Authority, BasisPoints, Book, Headroom, Limit, Mode, Now, Start, Timestamp, Window};
 
 use arrival::Arrivals;
 use learned::Learned;
@@ -96,7 +96,7 @@ impl Counter {
             closed_until: Timestamp::ZERO,
             sent: 0,
             totals: Totals::default(),
-            learned: Learned::nothing(limit.headroom, limit.meter),
+            learned: nothing_learned(limit),
             trust: Trust::WHOLE,
             arrivals,
             told: false,
@@ -110,7 +110,8 @@ impl Counter {
 
     /// The same count under an edited limit; `None` where the edit changed how it is counted.
     pub(crate) fn retuned(&self, limit: &Limit, now: Now) -> Option<Self> {
-        let same = self.limit.meter == limit.meter
+        let same = self.limit.book == limit.book
+            && self.limit.meter == limit.meter
             && self.limit.window == limit.window
             && self.limit.authority == limit.authority;
         if !same {
@@ -122,7 +123,7 @@ impl Counter {
         };
         counter.limit.start = self.limit.start;
         if limit.headroom != self.limit.headroom {
-            counter.learned = Learned::nothing(limit.headroom, limit.meter);
+            counter.learned = nothing_learned(limit);
         }
         if (limit.headroom, limit.amount) != (self.limit.headroom, self.limit.amount) {
             // A cut and a level were those of another amount.
@@ -305,7 +306,7 @@ impl Counter {
         let in_time = duration_nanos(late) <= self.arrivals.spread();
         let is_held = self.limit.window.per().is_none();
         let is_granted = self.limit.authority == Authority::Granted;
-        if in_time || mark.counted == 0 || is_held || is_granted {
+        if in_time || mark.counted == 0 || is_held || is_granted || !self.is_mirror() {
             return false;
         }
         self.count.give_back(mark.counted, mark.at, now);
@@ -323,8 +324,11 @@ impl Counter {
         Duration::from_nanos(self.arrivals.spread())
     }
 
-    /// A request took `delay` from its admission until it arrived.
+    /// A request took `delay` from its admission until it arrived at the provider.
     pub(crate) fn took(&mut self, delay: Duration, now: Now) {
+        if !self.is_mirror() {
+            return;
+        }
         self.arrivals.took(delay, now.mono);
         self.follow_spread(now);
     }
@@ -337,6 +341,11 @@ impl Counter {
         }
     }
 
+    /// Whether what the provider says may be of this limit.
+    pub(crate) fn is_mirror(&self) -> bool {
+        self.limit.book == Book::Mirror
+    }
+
     pub(crate) fn used(&self, now: Now) -> u64 {
         self.count.used(now)
     }
@@ -344,6 +353,15 @@ impl Counter {
     pub(crate) fn usable(&self) -> u64 {
         self.ceiling.usable
     }
+}
+
+/// What is known of `limit` before anything was told: of our own there is nothing to learn, so nothing is left free for it.
+fn nothing_learned(limit: &Limit) -> Learned {
+    let headroom = match limit.book {
+        Book::Ours => Headroom::Share(BasisPoints::WHOLE),
+        Book::Mirror => limit.headroom,
+    };
+    Learned::nothing(headroom, limit.meter)
 }
 
 /// The ceiling of `limit` while `whole` of it is there.

@@ -41,6 +41,7 @@ pub const EVENTS_MAX: usize = 256;
 ///     failures: Failures::Count,
 ///     arrival_spread: Duration::ZERO,
 ///     authority: Authority::Local,
+///     book: Book::Ours,
 /// };
 /// let target = Target { name: "gpt".into(), limits: vec![LimitId::new(0)] };
 /// let policy = Policy::new(vec![limit], vec![target], 100, Duration::from_secs(3_600))?;

@@ -417,7 +417,8 @@ fn close(counters: &mut [Counter], limits: &[LimitId], signal: &Signal, now: Now
     let mut closed = false;
     for id in limits {
         let counter = &mut counters[id.index()];
-        if counter.limit.meter == signal.meter && counter.limit.window.per().is_some() {
+        let is_windowed = counter.limit.window.per().is_some();
+        if counter.is_mirror() && counter.limit.meter == signal.meter && is_windowed {
             counter.close(wait, now);
             closed = true;
         }

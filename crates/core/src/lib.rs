@@ -37,7 +37,7 @@ pub use gate::{Core, EVENTS_MAX, LimitState};
 pub use lane::{Lane, LaneRule, LaneRules};
 pub use ledger::{Outcome, ReservationId, Resolution};
 pub use lengths::AnswerLengths;
-pub use limit::{Authority, Failures, Headroom, Limit, Mode, Settlement, Start, Window};
+pub use limit::{Authority, Book, Failures, Headroom, Limit, Mode, Settlement, Start, Window};
 pub use line::TicketId;
 pub use load::{LoadEffects, LoadLevel};
 pub use policy::{LimitId, Policy, PolicyError, Target, TargetId};

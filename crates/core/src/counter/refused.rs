@@ -23,10 +23,10 @@ impl Counter {
     }
 
     /// How full a refused request made the limit or its quantum, in hundredths of a percent; `None` where it cannot have been
-    /// refused for it: it charged nothing, hardly anything was in use, or the provider's answers say that there is room.
+    /// refused for it: it is ours, it charged nothing, hardly anything was in use, or the provider's answers say that there is room.
     pub(crate) fn suspicion(&self, mark: &Mark) -> Option<u64> {
         let counts = self.limit.mode == Mode::Enforce && self.limit.authority == Authority::Local;
-        if mark.counted == 0 || !counts {
+        if mark.counted == 0 || !counts || !self.is_mirror() {
             return None;
         }
         let suspicion = self.window_suspicion(mark).max(self.quantum_fullness(mark));

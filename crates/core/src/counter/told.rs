@@ -129,7 +129,7 @@ impl Counter {
 
     /// A provider's windows of length `per` end at `edge`.
     pub(crate) fn follow_edge(&mut self, per: Duration, edge: Edge, certainty: Certainty) {
-        if self.limit.window == (Window::Floating { per }) {
+        if self.is_mirror() && self.limit.window == (Window::Floating { per }) {
             self.count.follow(edge, certainty);
         }
     }
@@ -169,7 +169,7 @@ impl Counter {
     /// Whether `signal` may speak of this limit. Without a length it may speak of one of another length, whose ceiling is
     /// another; with it, a lower ceiling is this one's, cut.
     pub(crate) fn may_be_told_by(&self, signal: &Signal) -> bool {
-        let Some(per) = self.limit.window.per() else {
+        let Some(per) = self.limit.window.per().filter(|_| self.is_mirror()) else {
             return false;
         };
         let amount = self.limit.amount.get();
