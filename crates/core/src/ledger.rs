@@ -272,15 +272,18 @@ impl Ledger {
                 let counter = &mut counters[id.index()];
                 let charge = charges.iter().find(|charge| charge.limit == id);
                 let mark = charge.map_or_else(|| counter.mark(now), |charge| charge.mark);
-                counter.observe(signal, &mark, reception, now);
+                if !counter.observe(signal, &mark, reception, now) {
+                    continue;
+                }
+                told = true;
                 if let Some((edge, certainty)) = counter.edge_told(signal, &mark, now) {
                     // The windows of one account end together.
                     let per = counter.limit.window.per().unwrap_or_default();
                     for charge in charges {
-                        counters[charge.limit.index()].follow_edge(per, edge, certainty);
+                        let counter = &mut counters[charge.limit.index()];
+                        counter.follow_edge(per, edge, certainty, &charge.mark);
                     }
                 }
-                told = true;
             }
         }
         if reception == Reception::Refused {

@@ -16,11 +16,24 @@ impl Counter {
     /// ours was on its way meanwhile may be in its number or not. A number that fits none of these cases tells of somebody
     /// else, of another estimate or of a window that has begun, and the count follows it as far as it must. A ceiling below
     /// the configured one is a temporary cut: it holds until a later signal tells otherwise.
-    pub(crate) fn observe(&mut self, signal: &Signal, mark: &Mark, reception: Reception, now: Now) {
+    ///
+    /// False where an answer to a later request told before: then this one's is old, and nothing comes of it.
+    pub(crate) fn observe(
+        &mut self,
+        signal: &Signal,
+        mark: &Mark,
+        reception: Reception,
+        now: Now,
+    ) -> bool {
         if mark.at < self.newest {
-            return;
+            return false;
         }
         self.newest = mark.at;
+        self.follow(signal, mark, reception, now);
+        true
+    }
+
+    fn follow(&mut self, signal: &Signal, mark: &Mark, reception: Reception, now: Now) {
         self.follow_quantum(signal, now);
         match (signal.limit, reception) {
             (Some(limit), Reception::Accepted) => {
@@ -127,9 +140,16 @@ impl Counter {
         })
     }
 
-    /// A provider's windows of length `per` end at `edge`.
-    pub(crate) fn follow_edge(&mut self, per: Duration, edge: Edge, certainty: Certainty) {
-        if self.is_mirror() && self.limit.window == (Window::Floating { per }) {
+    /// A provider's windows of length `per` end at `edge`, as it said in answer to the request behind `mark`.
+    pub(crate) fn follow_edge(
+        &mut self,
+        per: Duration,
+        edge: Edge,
+        certainty: Certainty,
+        mark: &Mark,
+    ) {
+        let is_floating = self.limit.window == (Window::Floating { per });
+        if self.is_mirror() && is_floating && mark.at >= self.newest {
             self.count.follow(edge, certainty);
         }
     }
