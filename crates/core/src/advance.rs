@@ -47,7 +47,7 @@ impl Core {
             let (limit, start) = match self.ledger.fit(limits, late.demand, now) {
                 Fit::Now => (None, None),
                 Fit::At(start, limit) => (Some(limit), Some(start)),
-                Fit::OnRelease(limit) => (Some(limit), None),
+                Fit::OnRelease(limit, _) => (Some(limit), None),
             };
             self.refuse(ticket, Refusal::Deadline { limit, start });
             self.forget_forecast(late.target);
@@ -88,7 +88,10 @@ impl Core {
             match fit {
                 Fit::At(start, _) => self.wake_at(start),
                 // Nobody knows when it starts, so nothing but the slot itself is kept for it.
-                Fit::OnRelease(limit) => {
+                Fit::OnRelease(limit, latest) => {
+                    if let Some(latest) = latest {
+                        self.wake_at(latest);
+                    }
                     self.held_back.push(limit);
                     continue;
                 }

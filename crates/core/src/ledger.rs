@@ -58,7 +58,8 @@ pub struct Resolution {
 pub(crate) enum Fit {
     Now,
     At(Timestamp, LimitId),
-    OnRelease(LimitId),
+    /// When something in flight ends, and at the latest then, where that is known.
+    OnRelease(LimitId, Option<Timestamp>),
 }
 
 #[derive(Clone, Debug)]
@@ -127,7 +128,7 @@ impl Ledger {
         for &id in limits {
             let counter = self.counter(id);
             match counter.earliest(demand.of(counter.limit.meter), now) {
-                Earliest::OnRelease => return Fit::OnRelease(id),
+                Earliest::OnRelease(latest) => return Fit::OnRelease(id, latest),
                 Earliest::At(at) if at > start => {
                     start = at;
                     binding = Some(id);

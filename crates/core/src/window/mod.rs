@@ -31,8 +31,8 @@ const BUCKETS: u64 = 8;
 pub(crate) enum Earliest {
     /// From that instant on, if nothing else is charged before it. An instant that is past means now.
     At(Timestamp),
-    /// When something that is in flight ends.
-    OnRelease,
+    /// When something that is in flight ends, and from that instant on at the latest; `None` where nothing else makes room.
+    OnRelease(Option<Timestamp>),
 }
 
 impl Earliest {
@@ -40,7 +40,12 @@ impl Earliest {
     pub(crate) fn later(self, other: Self) -> Self {
         match (self, other) {
             (Self::At(one), Self::At(other)) => Self::At(one.max(other)),
-            _ => Self::OnRelease,
+            (Self::OnRelease(latest), Self::At(at)) | (Self::At(at), Self::OnRelease(latest)) => {
+                Self::OnRelease(latest.map(|latest| latest.max(at)))
+            }
+            (Self::OnRelease(one), Self::OnRelease(other)) => {
+                Self::OnRelease(one.zip(other).map(|(one, other)| one.max(other)))
+            }
         }
     }
 
@@ -49,7 +54,9 @@ impl Earliest {
         match (self, other) {
             (Self::At(one), Self::At(other)) => Self::At(one.min(other)),
             (Self::At(at), _) | (_, Self::At(at)) => Self::At(at),
-            _ => Self::OnRelease,
+            (Self::OnRelease(one), Self::OnRelease(other)) => {
+                Self::OnRelease([one, other].into_iter().flatten().min())
+            }
         }
     }
 }

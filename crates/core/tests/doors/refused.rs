@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use sluicegate_core::{
-    BasisPoints, Calendar, Core, Decision, Event, Failures, Headroom, Limit, Meter, Now, Outcome,
-    Reception, ReservationId, Signal, TargetId, WallTime, Window,
+    BasisPoints, Calendar, Core, Decision, Event, Failures, Headroom, Limit, LimitId, Meter, Now,
+    Outcome, Policy, Reception, ReservationId, Signal, Target, TargetId, WallTime, Window,
 };
 
 use crate::{MINUTE, admitted, at, events, limit, one_target, submit, waiting};
@@ -178,6 +178,34 @@ fn a_refusal_without_a_hint_closes_no_day() {
     serve(&mut core, tries, at(61_500));
     let tries = started(&mut core);
     serve(&mut core, tries, at(62_000));
+    started(&mut core);
+}
+
+#[test]
+fn whoever_waits_for_a_try_that_hangs_starts_when_the_level_has_room() {
+    let ten_minutes = Window::Sliding { per: 10 * MINUTE };
+    let tokens = Limit {
+        failures: Failures::Return,
+        ..limit("tokens", Meter::Tokens, 1_000, ten_minutes)
+    };
+    let target = Target {
+        name: "a".into(),
+        limits: vec![LimitId::new(0)],
+    };
+    let hour = Duration::from_secs(3_600);
+    let policy = Policy::new(vec![tokens], vec![target], 3, hour).expect("a policy");
+    let mut core = Core::new(policy, at(0));
+    let first = admitted(submit(&mut core, 0, 500, at(0), at(0)));
+    serve(&mut core, first, at(5));
+    let refused = admitted(submit(&mut core, 0, 100, at(1), at(1)));
+    refuse(&mut core, Meter::Tokens, refused, NO_HINT, at(10));
+    // A tenth below the 500 that were in use is sure; this one tries, and no answer comes.
+    admitted(submit(&mut core, 0, 100, at(61_000), at(61_000)));
+    let (_, start) = waiting(submit(&mut core, 0, 100, at(3_000_000), at(61_001)));
+    assert_eq!(start, None);
+    // The 500 leave.
+    assert_eq!(core.poll_timeout(), Some(at(600_000).mono));
+    core.handle_timeout(at(600_000));
     started(&mut core);
 }
 
