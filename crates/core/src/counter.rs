@@ -26,6 +26,8 @@ const ROUNDING: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub(crate) struct Counter {
     pub(crate) limit: Limit,
+    /// What the provider's holds: the amount, or less while it says that it is cut. A hard cap uses a share of it.
+    whole: u64,
     ceiling: Ceiling,
     count: Count,
     quantum: Option<Quantum>,
@@ -82,12 +84,14 @@ pub(crate) struct Mark {
 
 impl Counter {
     pub(crate) fn begin(limit: &Limit, now: Now) -> Self {
-        let ceiling = ceiling(limit, limit.amount.get());
+        let whole = limit.amount.get();
+        let ceiling = ceiling(limit, whole);
         let arrivals = Arrivals::assumed(limit.arrival_spread);
         let quantum = limit
             .quantum
             .and_then(|length| Quantum::begin(limit, length, ceiling, arrivals.spread(), now));
         Self {
+            whole,
             ceiling,
             count: Count::begin(limit, ceiling, now),
             quantum,
@@ -127,7 +131,8 @@ impl Counter {
         }
         if (limit.headroom, limit.amount) != (self.limit.headroom, self.limit.amount) {
             // A cut and a level were those of another amount.
-            counter.ceiling = ceiling(limit, limit.amount.get());
+            counter.whole = limit.amount.get();
+            counter.ceiling = ceiling(limit, counter.whole);
             counter.trust = self.trust.anew();
         }
         counter.count.retune(counter.ceiling, now);

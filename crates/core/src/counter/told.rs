@@ -155,7 +155,8 @@ impl Counter {
     }
 
     fn follow_ceiling(&mut self, limit: u64, now: Now) {
-        let ceiling = ceiling(&self.limit, limit.min(self.limit.amount.get()));
+        self.whole = limit.min(self.limit.amount.get());
+        let ceiling = ceiling(&self.limit, self.whole);
         if ceiling.usable != self.ceiling.usable {
             self.ceiling = ceiling;
             // What was refused under another ceiling says nothing of this one.

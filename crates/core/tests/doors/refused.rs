@@ -250,3 +250,59 @@ fn of_a_limit_that_a_refusal_says_is_cut_no_greater_share_is_used() {
     let (_, start) = waiting(submit(&mut core, 0, 100, at(300_000), at(1_300)));
     assert_eq!(start, Some(at(61_000).mono));
 }
+
+/// Of a thousand in any minute half may be used, and 400 of that are.
+fn capped(window: Window) -> Core {
+    let half = BasisPoints::new(5_000).expect("below the whole");
+    let mut core = one_target(vec![Limit {
+        headroom: Headroom::Share(half),
+        failures: Failures::Return,
+        ..limit("tokens", Meter::Tokens, 1_000, window)
+    }]);
+    for _ in 0..4 {
+        let open = admitted(submit(&mut core, 0, 100, at(30_000), at(30_000)));
+        let told = Signal {
+            limit: Some(1_000),
+            ..Signal::on(Meter::Tokens)
+        };
+        core.observe(
+            TargetId::new(0),
+            open,
+            Reception::Accepted,
+            &[told],
+            at(30_500),
+        );
+    }
+    core
+}
+
+#[test]
+fn a_window_that_is_full_of_others_makes_what_a_hard_cap_leaves_no_dearer() {
+    let mut core = capped(Window::Sliding { per: MINUTE });
+    let refused = admitted(submit(&mut core, 0, 50, at(50_000), at(50_000)));
+    // Its window began at 0.1 s: the other 600 are somebody else's.
+    let wait = Duration::from_secs(10);
+    refuse(&mut core, Meter::Tokens, refused, wait, at(50_100));
+    let later = at(120_000);
+    admitted(submit(&mut core, 0, 100, later, later));
+    assert_eq!(used(&core, later), 100);
+    // A fiftieth below the 400 is sure, and what is so far from the whole is tried again after a minute.
+    admitted(submit(&mut core, 0, 300, later, later));
+}
+
+#[test]
+fn what_shows_its_remainder_is_full_as_a_whole_when_it_refuses() {
+    let mut core = capped(Window::Fixed { per: MINUTE });
+    let open = admitted(submit(&mut core, 0, 50, at(31_000), at(31_000)));
+    let told = Signal {
+        limit: Some(1_000),
+        remaining: Some(550),
+        ..Signal::on(Meter::Tokens)
+    };
+    let target = TargetId::new(0);
+    core.observe(target, open, Reception::Accepted, &[told], at(31_100));
+    let refused = admitted(submit(&mut core, 0, 40, at(32_000), at(32_000)));
+    refuse(&mut core, Meter::Tokens, refused, NO_HINT, at(32_100));
+    // The refused request itself is given back.
+    assert_eq!(used(&core, at(32_200)), 961);
+}
