@@ -144,18 +144,20 @@ impl Counter {
             Some(quantum) if self.limit.quantum == limit.quantum => {
                 quantum.retune(limit, counter.ceiling);
             }
-            quantum => {
-                let spread = counter.arrivals.spread();
-                let used = quantum.as_ref().map_or(0, |quantum| quantum.used(now));
-                *quantum = limit
-                    .quantum
-                    .and_then(|length| Quantum::begin(limit, length, counter.ceiling, spread, now));
-                if let Some(quantum) = quantum {
-                    quantum.charge(used, now);
-                }
-            }
+            _ => counter.renew_quantum(limit.quantum, now),
         }
         Some(counter)
+    }
+
+    /// A quantum of another length, or none. What was in use of the old one is in use of it from now on.
+    fn renew_quantum(&mut self, length: Option<Duration>, now: Now) {
+        let used = self.quantum.as_ref().map_or(0, |old| old.used(now));
+        let spread = self.arrivals.spread();
+        self.quantum = length
+            .and_then(|length| Quantum::begin(&self.limit, length, self.ceiling, spread, now));
+        if let Some(quantum) = &mut self.quantum {
+            quantum.charge(used, now);
+        }
     }
 
     /// Whether no wait will ever make room for `charge`.

@@ -6,7 +6,6 @@ use crate::window::{Certainty, Edge};
 use crate::{Now, Reception, Settlement, Signal, Start, Window};
 
 use super::learned::Learned;
-use super::quantum::Quantum;
 use super::{Counter, Mark, ROUNDING, ceiling};
 
 impl Counter {
@@ -179,12 +178,7 @@ impl Counter {
         if same || self.limit.window.per().is_none_or(|per| told >= per) {
             return;
         }
-        let spread = self.arrivals.spread();
-        let mut followed = Quantum::begin(&self.limit, told, self.ceiling, spread, now);
-        if let Some(followed) = &mut followed {
-            followed.charge(quantum.used(now), now);
-        }
-        self.quantum = followed;
+        self.renew_quantum(Some(told), now);
     }
 
     /// Whether `signal` may speak of this limit. Without a length it may speak of one of another length, whose ceiling is
