@@ -112,7 +112,8 @@ impl Counter {
         }
     }
 
-    /// The same count under an edited limit; `None` where the edit changed how it is counted.
+    /// The same count under an edited limit; `None` where the edit changed how it is counted. Where it changed what a request is
+    /// charged in the end, the use stays, but what was learned was of another rule.
     pub(crate) fn retuned(&self, limit: &Limit, now: Now) -> Option<Self> {
         let same = self.limit.book == limit.book
             && self.limit.meter == limit.meter
@@ -126,8 +127,16 @@ impl Counter {
             ..self.clone()
         };
         counter.limit.start = self.limit.start;
-        if limit.headroom != self.limit.headroom {
+        let charges_otherwise =
+            (limit.settlement, limit.failures) != (self.limit.settlement, self.limit.failures);
+        if charges_otherwise || limit.headroom != self.limit.headroom {
             counter.learned = nothing_learned(limit);
+        }
+        if charges_otherwise {
+            counter.trust = self.trust.anew();
+            counter.told = false;
+            counter.tells_ceiling = false;
+            counter.drift = None;
         }
         if (limit.headroom, limit.amount) != (self.limit.headroom, self.limit.amount) {
             // A cut and a level were those of another amount.
@@ -143,6 +152,9 @@ impl Counter {
         match &mut counter.quantum {
             Some(quantum) if self.limit.quantum == limit.quantum => {
                 quantum.retune(limit, counter.ceiling);
+                if charges_otherwise {
+                    quantum.forget();
+                }
             }
             _ => counter.renew_quantum(limit.quantum, now),
         }

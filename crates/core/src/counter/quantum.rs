@@ -54,6 +54,11 @@ impl Quantum {
         }
     }
 
+    /// The use stays, but what refusals told was of another rule.
+    pub(super) fn forget(&mut self) {
+        self.trust = self.trust.anew();
+    }
+
     pub(super) fn earliest(&self, charge: u64, now: Now) -> Earliest {
         let whole = self.count.earliest(self.ceiling, charge, now);
         let Some(usable) = self.trust.level_below(self.ceiling.usable) else {

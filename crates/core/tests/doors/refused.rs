@@ -7,7 +7,7 @@ use sluicegate_core::{
     Outcome, Policy, Reception, ReservationId, Signal, Target, TargetId, WallTime, Window,
 };
 
-use crate::{MINUTE, admitted, at, events, limit, one_target, submit, waiting};
+use crate::{MINUTE, admitted, at, events, limit, one_target, policy, submit, waiting};
 
 /// So long a wait is no more than the shortest that can be said.
 const NO_HINT: Duration = Duration::from_secs(1);
@@ -122,6 +122,31 @@ fn without_a_hint_what_was_in_use_is_about_what_can_be_had_and_one_at_a_time_tri
     }
     admitted(submit(&mut core, 0, 100, at(120_000), at(120_000)));
     waiting(submit(&mut core, 0, 100, at(600_000), at(120_000)));
+}
+
+#[test]
+fn a_limit_that_charges_otherwise_knows_no_level() {
+    let mut core = returning(Window::Fixed { per: MINUTE });
+    admitted(submit(&mut core, 0, 500, at(0), at(0)));
+    let refused = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+    refuse(&mut core, Meter::Tokens, refused, NO_HINT, at(10));
+    let edited = |failures| Limit {
+        failures,
+        ..limit(
+            "tokens",
+            Meter::Tokens,
+            1_000,
+            Window::Fixed { per: MINUTE },
+        )
+    };
+    let now = at(60_000);
+    let mut same = core.clone();
+    same.reconfigure(policy(vec![edited(Failures::Return)], &[("a", &[0])]), now);
+    admitted(submit(&mut same, 0, 10, now, now));
+    waiting(submit(&mut same, 0, 590, at(600_000), now));
+    core.reconfigure(policy(vec![edited(Failures::Count)], &[("a", &[0])]), now);
+    admitted(submit(&mut core, 0, 10, now, now));
+    admitted(submit(&mut core, 0, 590, now, now));
 }
 
 #[test]
