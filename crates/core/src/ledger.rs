@@ -3,55 +3,29 @@
 //! The ledger checks every limit before it charges any, so a refusal changes nothing. It knows no waiting line: it answers when
 //! a demand would fit and leaves it to the line who may have that place.
 
+mod settlement;
+mod suspects;
+
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use core::time::Duration;
 
 use crate::counter::{Counter, Mark};
 use crate::slab::{Key, Slab};
 use crate::window::Earliest;
-use crate::{
-    Amounts, Authority, Failures, Limit, LimitId, Meter, Mode, Now, Reception, Settlement, Signal,
-    Timestamp,
-};
+use crate::{Amounts, Authority, Limit, LimitId, Mode, Now, Reception, Signal, Timestamp};
 
-/// Limits that are so equally full, in hundredths of a percent, are equally suspect.
-const ALIKE: u64 = 500;
+pub(crate) use settlement::Settled;
+use settlement::settled;
+pub use settlement::{Outcome, Resolution};
+use suspects::{close, suspect};
+
 /// So many lists of charges are kept for reservations to come.
 const SPARE_MAX: usize = 1_024;
 
 /// Names a reservation. It names nothing once the reservation has ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ReservationId(pub(crate) Key);
-
-/// How an attempt ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// It was certainly never sent: everything is given back.
-    Void,
-    /// It was answered and the usage is known, or a cut stream whose usage was observed.
-    Used(Amounts),
-    /// It was answered but nobody said what it used: what was reserved stays.
-    Unmeasured,
-    /// It was sent and failed at the provider. Each limit says whether that counts.
-    Failed,
-}
-
-/// What the end of a reservation did on one limit: `reserved + overrun = settled + returned`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Resolution {
-    /// The limit.
-    pub limit: LimitId,
-    /// What was reserved.
-    pub reserved: u64,
-    /// What stays charged.
-    pub settled: u64,
-    /// What was given back; the window may have moved on, and then nothing comes of it.
-    pub returned: u64,
-    /// What was charged on top.
-    pub overrun: u64,
-}
 
 /// When a demand may start, and which limit decides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,17 +50,6 @@ pub(crate) struct Ledger {
 #[derive(Clone, Debug)]
 struct Reservation {
     charges: Vec<Charge>,
-}
-
-/// What one limit takes of a demand in the end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Settled {
-    /// What was charged.
-    Stays,
-    /// So much.
-    Becomes(u64),
-    /// Nothing: it reached nobody.
-    Void,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -410,64 +373,5 @@ impl Ledger {
             self.expiries
                 .retain(|&(_, id)| reservations.at(id.0).is_some());
         }
-    }
-}
-
-/// Closes what a refusal is about. False where nothing of ours is.
-fn close(counters: &mut [Counter], limits: &[LimitId], signal: &Signal, now: Now) -> bool {
-    let Some(wait) = signal.closed_for else {
-        return false;
-    };
-    let mut closed = false;
-    for id in limits {
-        let counter = &mut counters[id.index()];
-        let is_windowed = counter.limit.window.per().is_some();
-        if counter.is_mirror() && counter.limit.meter == signal.meter && is_windowed {
-            counter.close(wait, now);
-            closed = true;
-        }
-    }
-    closed
-}
-
-/// Of the limits that a refusal may be about, the fullest is the one; of some that are about as full, the shortest.
-fn suspect(counters: &mut [Counter], charges: &[Charge], signals: &[Signal], now: Now) {
-    let refused = |charge: &&Charge| {
-        let meter = counters[charge.limit.index()].limit.meter;
-        let about = |signal: &Signal| signal.meter == meter && signal.closed_for.is_some();
-        signals.iter().any(about)
-    };
-    let full = |charge: &Charge| {
-        let suspicion = counters[charge.limit.index()].suspicion(&charge.mark)?;
-        let per = counters[charge.limit.index()].limit.window.per();
-        Some(((suspicion / ALIKE, Reverse(per)), *charge))
-    };
-    let suspects = charges.iter().filter(refused).filter_map(full);
-    if let Some((_, charge)) = suspects.max_by_key(|(suspicion, _)| *suspicion) {
-        let closed = signals.iter().filter_map(|signal| signal.closed_for);
-        let wait = closed.max().unwrap_or_default();
-        counters[charge.limit.index()].refused(&charge.mark, wait, now);
-    }
-}
-
-/// What `limit` takes of `reserved` after `outcome`.
-fn settled(limit: &Limit, reserved: u64, outcome: Outcome) -> Settled {
-    if outcome == Outcome::Void {
-        return Settled::Void;
-    }
-    if limit.meter == Meter::Concurrent {
-        return Settled::Becomes(0);
-    }
-    match outcome {
-        // A request that was sent was sent, whatever it used.
-        Outcome::Used(_) if limit.meter == Meter::Requests => Settled::Stays,
-        // A usage that no limit could hold is a mistake of whoever told it, and must not close the limit for ever.
-        Outcome::Used(usage) if limit.settlement != Settlement::Keep => Settled::Becomes(
-            usage
-                .of(limit.meter)
-                .min(reserved.saturating_add(limit.amount.get())),
-        ),
-        Outcome::Failed if limit.failures == Failures::Return => Settled::Becomes(0),
-        Outcome::Void | Outcome::Unmeasured | Outcome::Used(_) | Outcome::Failed => Settled::Stays,
     }
 }
