@@ -9,6 +9,7 @@ mod edges;
 mod fixed;
 mod in_flight;
 mod pacing;
+mod phase;
 mod sliding;
 
 use core::time::Duration;
@@ -21,7 +22,8 @@ use edges::Edges;
 use fixed::Fixed;
 use in_flight::InFlight;
 use pacing::Pacing;
-pub(crate) use sliding::{Certainty, Edge, Sliding};
+pub(crate) use phase::{Certainty, Edge};
+pub(crate) use sliding::Sliding;
 
 /// Of a small bucket, errors of so many fillings are learned together.
 const BUCKETS: u64 = 8;
