@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use sluicegate_core::{
-    Authority, Failures, Headroom, Limit, Meter, Mode, Settlement, Start, Window,
+    Authority, Book, Failures, Headroom, Limit, Meter, Mode, Settlement, Start, Window,
 };
 
 use crate::window::{FailuresRow, SettlementRow, StartRow, WindowRow, seconds_of};
@@ -110,6 +110,7 @@ impl LimitTemplate {
             failures: self.failures,
             arrival_spread: ARRIVAL_SPREAD,
             authority: Authority::Local,
+            book: Book::Mirror,
         }
     }
 

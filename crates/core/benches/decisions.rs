@@ -2,15 +2,16 @@
 
 #![allow(missing_docs, reason = "nobody links a benchmark")]
 
+use core::cell::{Cell, RefCell};
 use core::hint::black_box;
 use core::num::NonZeroU64;
 use core::time::Duration;
 
 use divan::Bencher;
 use sluicegate_core::{
-    Amounts, Authority, BasisPoints, Core, Decision, Failures, Headroom, Lane, Limit, LimitId,
-    Meter, Mode, Now, Outcome, Policy, Settlement, Start, Submission, Target, TargetId, TenantId,
-    Timestamp, WallTime, Window,
+    Amounts, Authority, BasisPoints, Book, Core, Decision, Failures, Headroom, Lane, Limit,
+    LimitId, Meter, Mode, Now, Outcome, Policy, Reception, Settlement, Signal, Start, Submission,
+    Target, TargetId, TenantId, Timestamp, WallTime, Window,
 };
 
 /// Tells what is held in memory: a ticket costs what the peak grows by.
@@ -22,6 +23,8 @@ fn main() {
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
+/// More than any benchmark uses up.
+const TOKENS: u64 = u64::MAX >> 20;
 
 fn limit(meter: Meter, amount: u64, window: Window) -> Limit {
     Limit {
@@ -37,17 +40,31 @@ fn limit(meter: Meter, amount: u64, window: Window) -> Limit {
         failures: Failures::Count,
         arrival_spread: Duration::from_millis(20),
         authority: Authority::Local,
+        book: Book::Mirror,
     }
 }
 
 /// Requests, tokens and output tokens of the given window, and what is in flight.
-fn core(window: Window, tokens: u64) -> Core {
-    let limits = vec![
+fn limits(window: Window, tokens: u64) -> Vec<Limit> {
+    vec![
         limit(Meter::Requests, u64::MAX >> 20, window.clone()),
         limit(Meter::Tokens, tokens, window.clone()),
         limit(Meter::OutputTokens, u64::MAX >> 20, window),
         limit(Meter::Concurrent, u64::MAX >> 20, Window::Concurrent),
-    ];
+    ]
+}
+
+/// The same as a provider's: what is left free of them is learned, and no second holds more than its share of the tokens.
+fn mirrors(window: Window) -> Vec<Limit> {
+    let mut limits = limits(window, TOKENS);
+    for limit in &mut limits {
+        limit.headroom = Headroom::Auto;
+    }
+    limits[1].quantum = Some(Duration::from_secs(1));
+    limits
+}
+
+fn core(limits: Vec<Limit>) -> Core {
     let target = Target {
         name: "target".into(),
         limits: (0..4).map(LimitId::new).collect(),
@@ -70,9 +87,10 @@ fn submission() -> Submission {
     Submission::new(TargetId::new(0), demand, Timestamp::MAX)
 }
 
-const WINDOWS: [(&str, Window); 4] = [
+const WINDOWS: [(&str, Window); 5] = [
     ("bucket", Window::Bucket { per: MINUTE }),
     ("fixed", Window::Fixed { per: MINUTE }),
+    ("floating", Window::Floating { per: MINUTE }),
     (
         "pacing",
         Window::Pacing {
@@ -95,10 +113,73 @@ fn window(name: &str) -> Window {
         .1
 }
 
+/// Admission over four limits, 100 µs apart.
+#[divan::bench(args = names(), sample_count = 400, sample_size = 64)]
+fn admit(bencher: Bencher<'_, '_>, name: &str) {
+    admissions(bencher, core(limits(window(name), TOKENS)));
+}
+
+/// Admission over four limits of a provider, 100 µs apart.
+#[divan::bench(args = names(), sample_count = 400, sample_size = 64)]
+fn admit_to_mirrors(bencher: Bencher<'_, '_>, name: &str) {
+    admissions(bencher, core(mirrors(window(name))));
+}
+
+/// The same where a refusal has told how much of the tokens can be had.
+#[divan::bench(args = names(), sample_count = 400, sample_size = 64)]
+fn admit_within_a_level(bencher: Bencher<'_, '_>, name: &str) {
+    let mut core = core(mirrors(window(name)));
+    let most = Submission {
+        demand: Amounts::one_request().with(Meter::Tokens, TOKENS / 2),
+        ..submission()
+    };
+    let closed = Signal {
+        closed_for: Some(Duration::from_secs(1)),
+        ..Signal::on(Meter::Tokens)
+    };
+    let target = TargetId::new(0);
+    let (begin, later) = (at(0), at(2_000_000_000));
+    let [first, refused] = [(most, begin), (submission(), later)].map(|(submission, now)| {
+        let Decision::Admitted(id) = core.submit(submission, now) else {
+            unreachable!("all of it fits");
+        };
+        id
+    });
+    core.observe(target, refused, Reception::Refused, &[closed], later);
+    for id in [first, refused] {
+        core.settle(id, Outcome::Void, later);
+    }
+    admissions(bencher, core);
+}
+
+/// Measures admissions. What they reserve is settled between two samples, which takes no part.
+fn admissions(bencher: Bencher<'_, '_>, core: Core) {
+    let core = RefCell::new(core);
+    let open = RefCell::new(Vec::with_capacity(1 << 16));
+    let usage = Outcome::Used(Amounts::ZERO.with(Meter::Tokens, 1_500));
+    let clock = Cell::new(120_000_000_000);
+    bencher
+        .with_inputs(|| {
+            for id in open.borrow_mut().drain(..) {
+                core.borrow_mut().settle(id, usage, at(clock.get()));
+            }
+            submission()
+        })
+        .bench_local_values(|submission| {
+            clock.set(clock.get() + 100_000);
+            let now = at(clock.get());
+            let decision = core.borrow_mut().submit(black_box(submission), now);
+            let Decision::Admitted(id) = decision else {
+                unreachable!("all of it fits");
+            };
+            open.borrow_mut().push(id);
+        });
+}
+
 /// Admission over four limits and its settlement, 10 µs apart.
 #[divan::bench(args = names())]
 fn admit_and_settle(bencher: Bencher<'_, '_>, name: &str) {
-    let mut core = core(window(name), u64::MAX >> 20);
+    let mut core = core(limits(window(name), TOKENS));
     let usage = Outcome::Used(Amounts::ZERO.with(Meter::Tokens, 1_500));
     let mut nanos = 0;
     bencher.bench_local(|| {
@@ -113,12 +194,26 @@ fn admit_and_settle(bencher: Bencher<'_, '_>, name: &str) {
 /// When a demand could start on a limit that is used up by 512 charges.
 #[divan::bench(args = names())]
 fn earliest_when_full(bencher: Bencher<'_, '_>, name: &str) {
-    let mut core = core(window(name), 2_000 * 512);
+    let mut core = core(limits(window(name), 2_000 * 512));
     for nanos in 0..512 {
         core.submit(submission(), at(nanos * 1_000_000));
     }
     let now = at(600_000_000);
     let submission = submission();
+    core.earliest(&submission, now);
+    bencher.bench_local(|| black_box(core.earliest(black_box(&submission), now)));
+}
+
+/// When half of a limit could be had that is used up by 1,024 charges, spread over its length.
+#[divan::bench(args = names())]
+fn earliest_of_half(bencher: Bencher<'_, '_>, name: &str) {
+    let mut core = core(limits(window(name), 2_000 * 1_024));
+    for millis in 0..1_024 {
+        core.submit(submission(), at(millis * 50_000_000));
+    }
+    let now = at(52_000_000_000);
+    let mut submission = submission();
+    submission.demand = submission.demand.with(Meter::Tokens, 1_000 * 1_024);
     core.earliest(&submission, now);
     bencher.bench_local(|| black_box(core.earliest(black_box(&submission), now)));
 }
@@ -151,7 +246,7 @@ fn start_from_a_long_line<const WAITING: usize>(bencher: Bencher<'_, '_>, name: 
 
 /// A core in whose line so many wait, of all lanes and of several tenants.
 fn waiting(name: &str, tickets: usize) -> (Core, Now) {
-    let mut core = core(window(name), 2_000 * 600);
+    let mut core = core(limits(window(name), 2_000 * 600));
     for index in 0..tickets + 600 {
         core.submit(of(index), at(0));
     }

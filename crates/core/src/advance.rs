@@ -51,7 +51,7 @@ impl Core {
                 LaneFit::Now | LaneFit::Later(Fit::Now) => late_by(None, None),
                 LaneFit::Left(limit, start) => Refusal::Shed { limit, start },
                 LaneFit::Later(Fit::At(start, limit)) => late_by(Some(limit), Some(start)),
-                LaneFit::Later(Fit::OnRelease(limit)) => late_by(Some(limit), None),
+                LaneFit::Later(Fit::OnRelease(limit, _)) => late_by(Some(limit), None),
             };
             self.refuse(ticket, refusal);
             self.forget_forecast(late.target);
@@ -129,7 +129,10 @@ impl Core {
                     *next = Some(next.map_or(start, |next| next.min(start)));
                 }
                 // Nobody knows when it starts, so nothing but the slot itself is kept for it.
-                LaneFit::Later(Fit::OnRelease(limit)) => {
+                LaneFit::Later(Fit::OnRelease(limit, latest)) => {
+                    if let Some(latest) = latest {
+                        self.wake_at(latest);
+                    }
                     self.held_back.push(limit);
                     return false;
                 }

@@ -14,7 +14,10 @@ use core::time::Duration;
 use crate::ledger::Settled;
 use crate::time::duration_nanos;
 use crate::window::{Ceiling, Count, Earliest};
-use crate::{AdaptiveSlots, Authority, Headroom, Limit, Mode, Now, Start, Timestamp, Window};
+use crate::{
+    AdaptiveSlots, Authority, BasisPoints, Book, Headroom, Limit, Mode, Now, Start, Timestamp,
+    Window,
+};
 
 use arrival::Arrivals;
 use learned::Learned;
@@ -27,6 +30,8 @@ const ROUNDING: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub(crate) struct Counter {
     pub(crate) limit: Limit,
+    /// What the provider's holds: the amount, or less while it says that it is cut. A hard cap uses a share of it.
+    whole: u64,
     ceiling: Ceiling,
     count: Count,
     quantum: Option<Quantum>,
@@ -36,6 +41,8 @@ pub(crate) struct Counter {
     pub(crate) held: u64,
     /// The provider takes nothing before that.
     closed_until: Timestamp,
+    /// What reservations charged since counting began.
+    sent: u64,
     totals: Totals,
     learned: Learned,
     trust: Trust,
@@ -56,10 +63,8 @@ pub(crate) struct Counter {
 /// Sums since counting began, so that two moments can be compared.
 #[derive(Clone, Copy, Default, Debug)]
 struct Totals {
-    /// Charged by reservations.
-    sent: u64,
-    /// Of that, what has certainly reached the provider or never will: an answer came, or the reservation ended.
-    arrived: u64,
+    /// Of what reservations charged, what is on its way no more: an answer came, or the reservation ended.
+    answered: u64,
     /// Given back by settlements.
     returned: u64,
     /// Charged by settlements.
@@ -70,7 +75,7 @@ struct Totals {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     /// The charge by our rule, and as it was counted.
-    charge: u64,
+    pub(crate) charge: u64,
     counted: u64,
     /// What was used before it.
     before: u64,
@@ -85,21 +90,24 @@ pub(crate) struct Mark {
 
 impl Counter {
     pub(crate) fn begin(limit: &Limit, now: Now) -> Self {
+        let whole = limit.amount.get();
         let slots = slots::begin(limit);
-        let ceiling = slots::bounded(ceiling(limit, limit.amount.get()), slots.as_ref());
+        let ceiling = slots::bounded(ceiling(limit, whole), slots.as_ref());
         let arrivals = Arrivals::assumed(limit.arrival_spread);
         let quantum = limit
             .quantum
             .and_then(|length| Quantum::begin(limit, length, ceiling, arrivals.spread(), now));
         Self {
+            whole,
             ceiling,
             count: Count::begin(limit, ceiling, now),
             quantum,
             unknown: limit.start == Start::Empty,
             held: 0,
             closed_until: Timestamp::ZERO,
+            sent: 0,
             totals: Totals::default(),
-            learned: Learned::nothing(limit.headroom, limit.meter),
+            learned: nothing_learned(limit),
             trust: Trust::WHOLE,
             arrivals,
             slots,
@@ -112,9 +120,11 @@ impl Counter {
         }
     }
 
-    /// The same count under an edited limit; `None` where the edit changed how it is counted.
+    /// The same count under an edited limit; `None` where the edit changed how it is counted. Where it changed what a request is
+    /// charged in the end, the use stays, but what was learned was of another rule.
     pub(crate) fn retuned(&self, limit: &Limit, now: Now) -> Option<Self> {
-        let same = self.limit.meter == limit.meter
+        let same = self.limit.book == limit.book
+            && self.limit.meter == limit.meter
             && self.limit.window == limit.window
             && self.limit.authority == limit.authority;
         if !same {
@@ -125,12 +135,21 @@ impl Counter {
             ..self.clone()
         };
         counter.limit.start = self.limit.start;
-        if limit.headroom != self.limit.headroom {
-            counter.learned = Learned::nothing(limit.headroom, limit.meter);
+        let charges_otherwise =
+            (limit.settlement, limit.failures) != (self.limit.settlement, self.limit.failures);
+        if charges_otherwise || limit.headroom != self.limit.headroom {
+            counter.learned = nothing_learned(limit);
+        }
+        if charges_otherwise {
+            counter.trust = self.trust.anew();
+            counter.told = false;
+            counter.tells_ceiling = false;
+            counter.drift = None;
         }
         if (limit.headroom, limit.amount) != (self.limit.headroom, self.limit.amount) {
             // A cut and a level were those of another amount.
-            counter.ceiling = ceiling(limit, limit.amount.get());
+            counter.whole = limit.amount.get();
+            counter.ceiling = ceiling(limit, counter.whole);
             counter.trust = self.trust.anew();
             counter.retune_slots();
         }
@@ -142,19 +161,24 @@ impl Counter {
         match &mut counter.quantum {
             Some(quantum) if self.limit.quantum == limit.quantum => {
                 quantum.retune(limit, counter.ceiling);
-            }
-            quantum => {
-                let spread = counter.arrivals.spread();
-                let used = quantum.as_ref().map_or(0, |quantum| quantum.used(now));
-                *quantum = limit
-                    .quantum
-                    .and_then(|length| Quantum::begin(limit, length, counter.ceiling, spread, now));
-                if let Some(quantum) = quantum {
-                    quantum.charge(used, now);
+                if charges_otherwise {
+                    quantum.forget();
                 }
             }
+            _ => counter.renew_quantum(limit.quantum, now),
         }
         Some(counter)
+    }
+
+    /// A quantum of another length, or none. What was in use of the old one is in use of it from now on.
+    fn renew_quantum(&mut self, length: Option<Duration>, now: Now) {
+        let used = self.quantum.as_ref().map_or(0, |old| old.used(now));
+        let spread = self.arrivals.spread();
+        self.quantum = length
+            .and_then(|length| Quantum::begin(&self.limit, length, self.ceiling, spread, now));
+        if let Some(quantum) = &mut self.quantum {
+            quantum.charge(used, now);
+        }
     }
 
     /// Whether no wait will ever make room for `charge`.
@@ -202,24 +226,24 @@ impl Counter {
 
     /// Counts `charge` for a reservation.
     pub(crate) fn reserve(&mut self, charge: u64, now: Now) -> Mark {
-        if self.limit.authority == Authority::Granted {
-            return self.mark(now);
-        }
-        let counted = self.learned.scale_next(charge);
         let mut mark = Mark {
             charge,
-            counted,
             ..self.mark(now)
         };
+        if self.limit.authority == Authority::Granted {
+            return mark;
+        }
+        let counted = self.learned.scale_next(charge);
+        mark.counted = counted;
         if charge > 0 {
             mark.tries = self.trust.goes_ahead(mark.before.saturating_add(counted));
             if let Some(quantum) = &mut self.quantum {
-                mark.tries_quantum = quantum.goes_ahead(charge, now);
+                mark.tries_quantum = quantum.goes_ahead(&mark);
                 quantum.charge(charge, now);
             }
         }
         self.held = self.held.saturating_add(charge);
-        self.totals.sent = self.totals.sent.saturating_add(counted);
+        self.sent = self.sent.saturating_add(counted);
         self.learned
             .charged(counted, self.count.learns_over(self.ceiling.usable));
         self.charge(counted, now);
@@ -253,22 +277,23 @@ impl Counter {
         self.reserve(charge, now);
     }
 
-    /// An answer to the request behind `mark` came, or none will. True where another may start for it.
-    pub(crate) fn arrived(&mut self, mark: &Mark) -> bool {
-        self.totals.arrived = self.totals.arrived.saturating_add(mark.counted);
+    /// The request behind `mark` is answered, or never will be. True where another may start for it.
+    pub(crate) fn answered(&mut self, mark: &Mark) -> bool {
+        self.totals.answered = self.totals.answered.saturating_add(mark.counted);
         if mark.tries {
-            self.trust.gives_up();
+            self.trust.try_answered();
         }
         if mark.tries_quantum
             && let Some(quantum) = &mut self.quantum
         {
-            quantum.gives_up();
+            quantum.try_answered();
         }
         mark.tries || mark.tries_quantum
     }
 
-    /// What `charge` was counted as becomes what `settled` says.
-    pub(crate) fn settle(&mut self, charge: u64, mark: &Mark, settled: Settled, now: Now) {
+    /// What the charge behind `mark` was counted as becomes what `settled` says.
+    pub(crate) fn settle(&mut self, mark: &Mark, settled: Settled, now: Now) {
+        let charge = mark.charge;
         self.held = self.held.saturating_sub(charge);
         if self.limit.authority == Authority::Granted {
             return;
@@ -295,9 +320,10 @@ impl Counter {
             self.totals.overrun = self.totals.overrun.saturating_add(overrun);
         }
         // It certainly reached nobody: what it told of the limit is unknown again.
-        let only_one = self.totals.sent == mark.counted;
+        let only_one = self.sent == mark.counted;
         if settled == Settled::Void && self.limit.start == Start::Empty && only_one {
             self.unknown = true;
+            self.sent = 0;
             self.totals = Totals::default();
         }
     }
@@ -308,7 +334,7 @@ impl Counter {
         let in_time = duration_nanos(late) <= self.arrivals.spread();
         let is_held = self.limit.window.per().is_none();
         let is_granted = self.limit.authority == Authority::Granted;
-        if in_time || mark.counted == 0 || is_held || is_granted {
+        if in_time || mark.counted == 0 || is_held || is_granted || !self.is_mirror() {
             return false;
         }
         self.count.give_back(mark.counted, mark.at, now);
@@ -326,8 +352,11 @@ impl Counter {
         Duration::from_nanos(self.arrivals.spread())
     }
 
-    /// A request took `delay` from its admission until it arrived.
+    /// A request took `delay` from its admission until it arrived at the provider.
     pub(crate) fn took(&mut self, delay: Duration, now: Now) {
+        if !self.is_mirror() {
+            return;
+        }
         self.arrivals.took(delay, now.mono);
         self.follow_spread(now);
     }
@@ -354,6 +383,11 @@ impl Counter {
         clears.filter(|_| edges && self.count.renews_as_it_does())
     }
 
+    /// Whether what the provider says may be of this limit.
+    pub(crate) fn is_mirror(&self) -> bool {
+        self.limit.book == Book::Mirror
+    }
+
     pub(crate) fn used(&self, now: Now) -> u64 {
         self.count.used(now)
     }
@@ -361,6 +395,15 @@ impl Counter {
     pub(crate) fn usable(&self) -> u64 {
         self.ceiling.usable
     }
+}
+
+/// What is known of `limit` before anything was told: of our own there is nothing to learn, so nothing is left free for it.
+fn nothing_learned(limit: &Limit) -> Learned {
+    let headroom = match limit.book {
+        Book::Ours => Headroom::Share(BasisPoints::WHOLE),
+        Book::Mirror => limit.headroom,
+    };
+    Learned::nothing(headroom, limit.meter)
 }
 
 /// The ceiling of `limit` while `whole` of it is there.

@@ -113,7 +113,7 @@ impl Forecast {
         match self.counts.fit(limits, demand, from) {
             Fit::Now => Placed::At(from.mono, None),
             Fit::At(start, limit) => Placed::At(start, Some(limit)),
-            Fit::OnRelease(limit) => Placed::Unknown(limit),
+            Fit::OnRelease(limit, _) => Placed::Unknown(limit),
         }
     }
 

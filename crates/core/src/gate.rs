@@ -43,6 +43,7 @@ pub const EVENTS_MAX: usize = 256;
 ///     failures: Failures::Count,
 ///     arrival_spread: Duration::ZERO,
 ///     authority: Authority::Local,
+///     book: Book::Ours,
 /// };
 /// let target = Target { name: "gpt".into(), limits: vec![LimitId::new(0)] };
 /// let policy = Policy::new(vec![limit], vec![target], 100, Duration::from_secs(3_600))?;
@@ -298,8 +299,8 @@ impl Core {
         true
     }
 
-    /// Holds to another policy. Limits of the same name that are counted in the same way keep what was counted, reservations
-    /// stay, tickets keep their place; those whose target is gone or too small for them now are refused.
+    /// Holds to another policy. Limits of the same name that are counted in the same way keep what was counted, and what was
+    /// learned of them where they also charge in the same way; reservations stay, tickets keep their place; those whose target is gone or too small for them now are refused.
     pub fn reconfigure(&mut self, policy: Policy, now: Now) {
         let ledger = self
             .ledger

@@ -145,7 +145,7 @@ impl Core {
         match self.ledger.fit_leaving(limits, demand, left, now) {
             Fit::Now => LaneFit::Now,
             Fit::At(start, limit) => LaneFit::Left(limit, Some(start)),
-            Fit::OnRelease(limit) => LaneFit::Left(limit, None),
+            Fit::OnRelease(limit, latest) => LaneFit::Left(limit, latest),
         }
     }
 

@@ -3,68 +3,47 @@
 //! The ledger checks every limit before it charges any, so a refusal changes nothing. It knows no waiting line: it answers when
 //! a demand would fit and leaves it to the line who may have that place.
 
+mod settlement;
+mod suspects;
+
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use core::time::Duration;
 
 use crate::counter::{Counter, Mark};
 use crate::slab::{Key, Slab};
 use crate::window::Earliest;
 use crate::{
-    Amounts, Answered, Authority, Failures, Lane, Limit, LimitId, Meter, Mode, Now, Reception,
-    Settlement, Signal, Timestamp,
+    Amounts, Answered, Authority, Lane, Limit, LimitId, Mode, Now, Reception, Signal, Timestamp,
 };
 
-/// Limits that are so equally full, in hundredths of a percent, are equally suspect.
-const ALIKE: u64 = 500;
-/// How often two limits may push each other's start before the ledger settles for the later one.
-const ROUNDS_MAX: u32 = 64;
+pub(crate) use settlement::Settled;
+use settlement::settled;
+pub use settlement::{Outcome, Resolution};
+use suspects::{close, suspect};
+
+/// So many lists of charges are kept for reservations to come.
+const SPARE_MAX: usize = 1_024;
 
 /// Names a reservation. It names nothing once the reservation has ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ReservationId(pub(crate) Key);
-
-/// How an attempt ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// It was certainly never sent: everything is given back.
-    Void,
-    /// It was answered and the usage is known, or a cut stream whose usage was observed.
-    Used(Amounts),
-    /// It was answered but nobody said what it used: what was reserved stays.
-    Unmeasured,
-    /// It was sent and failed at the provider. Each limit says whether that counts.
-    Failed,
-}
-
-/// What the end of a reservation did on one limit: `reserved + overrun = settled + returned`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Resolution {
-    /// The limit.
-    pub limit: LimitId,
-    /// What was reserved.
-    pub reserved: u64,
-    /// What stays charged.
-    pub settled: u64,
-    /// What was given back; the window may have moved on, and then nothing comes of it.
-    pub returned: u64,
-    /// What was charged on top.
-    pub overrun: u64,
-}
 
 /// When a demand may start, and which limit decides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fit {
     Now,
     At(Timestamp, LimitId),
-    OnRelease(LimitId),
+    /// When something in flight ends, and at the latest then, where that is known.
+    OnRelease(LimitId, Option<Timestamp>),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
     counters: Vec<Counter>,
     reservations: Slab<Reservation>,
+    /// Lists of reservations that ended, empty, for those to come.
+    spare: Vec<Vec<Charge>>,
     /// Reservations in the order in which they expire; those that ended are passed over.
     expiries: VecDeque<(Timestamp, ReservationId)>,
     reservation_ttl: Duration,
@@ -76,21 +55,9 @@ struct Reservation {
     charges: Vec<Charge>,
 }
 
-/// What one limit takes of a demand in the end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Settled {
-    /// What was charged.
-    Stays,
-    /// So much.
-    Becomes(u64),
-    /// Nothing: it reached nobody.
-    Void,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Charge {
     limit: LimitId,
-    amount: u64,
     mark: Mark,
     /// Whether its request may not have reached the provider yet: no answer has come.
     pending: bool,
@@ -104,6 +71,7 @@ impl Ledger {
                 .map(|limit| Counter::begin(limit, now))
                 .collect(),
             reservations: Slab::new(),
+            spare: Vec::new(),
             expiries: VecDeque::new(),
             reservation_ttl,
         }
@@ -133,27 +101,21 @@ impl Ledger {
     ) -> Fit {
         let mut start = now.mono;
         let mut binding = None;
-        for _ in 0..ROUNDS_MAX {
-            let round_start = start;
-            let then = now.at(round_start);
-            for &id in limits {
-                let counter = self.counter(id);
-                let charge = demand.of(counter.limit.meter);
-                let left = match leaves(id) {
-                    0 => 0,
-                    leaves => leaves.min(counter.usable().saturating_sub(charge)),
-                };
-                match counter.earliest(charge.saturating_add(left), then) {
-                    Earliest::OnRelease => return Fit::OnRelease(id),
-                    Earliest::At(at) if at > start => {
-                        start = at;
-                        binding = Some(id);
-                    }
-                    Earliest::At(_) => {}
+        // What fits at an instant fits from then on: nobody's start is moved by a later one of another limit.
+        for &id in limits {
+            let counter = self.counter(id);
+            let charge = demand.of(counter.limit.meter);
+            let left = match leaves(id) {
+                0 => 0,
+                leaves => leaves.min(counter.usable().saturating_sub(charge)),
+            };
+            match counter.earliest(charge.saturating_add(left), now) {
+                Earliest::OnRelease(latest) => return Fit::OnRelease(id, latest),
+                Earliest::At(at) if at > start => {
+                    start = at;
+                    binding = Some(id);
                 }
-            }
-            if start == round_start {
-                break;
+                Earliest::At(_) => {}
             }
         }
         match binding {
@@ -170,14 +132,12 @@ impl Ledger {
         lane: Lane,
         now: Now,
     ) -> ReservationId {
-        let mut charges = Vec::with_capacity(limits.len());
+        let mut charges = self.spare.pop().unwrap_or_default();
         for &id in limits {
             let counter = self.counter_mut(id);
-            let amount = demand.of(counter.limit.meter);
             charges.push(Charge {
                 limit: id,
-                amount,
-                mark: counter.reserve(amount, now),
+                mark: counter.reserve(demand.of(counter.limit.meter), now),
                 pending: true,
             });
         }
@@ -207,28 +167,33 @@ impl Ledger {
         outcome: Outcome,
         now: Now,
     ) -> Option<Vec<Resolution>> {
-        let reservation = self.reservations.remove(id.0)?;
+        let Reservation { mut charges, .. } = self.reservations.remove(id.0)?;
         let resolve = |charge: &Charge| {
             let counter = self.counter_mut(charge.limit);
-            let settled = settled(&counter.limit, charge.amount, outcome);
+            let reserved = charge.mark.charge;
+            let settled = settled(&counter.limit, reserved, outcome);
             if charge.pending {
-                counter.arrived(&charge.mark);
+                counter.answered(&charge.mark);
             }
-            counter.settle(charge.amount, &charge.mark, settled, now);
+            counter.settle(&charge.mark, settled, now);
             let amount = match settled {
-                Settled::Stays => charge.amount,
+                Settled::Stays => reserved,
                 Settled::Becomes(amount) => amount,
                 Settled::Void => 0,
             };
             Resolution {
                 limit: charge.limit,
-                reserved: charge.amount,
+                reserved,
                 settled: amount,
-                returned: charge.amount.saturating_sub(amount),
-                overrun: amount.saturating_sub(charge.amount),
+                returned: reserved.saturating_sub(amount),
+                overrun: amount.saturating_sub(reserved),
             }
         };
-        let resolutions = reservation.charges.iter().map(resolve).collect();
+        let resolutions = charges.iter().map(resolve).collect();
+        if self.spare.len() < SPARE_MAX {
+            charges.clear();
+            self.spare.push(charges);
+        }
         self.drop_ended_expiries();
         Some(resolutions)
     }
@@ -272,7 +237,7 @@ impl Ledger {
         for charge in &mut answered.charges {
             let counter = &mut counters[charge.limit.index()];
             if core::mem::take(&mut charge.pending) {
-                told |= counter.arrived(&charge.mark);
+                told |= counter.answered(&charge.mark);
             }
             if reception == Reception::Accepted {
                 counter.served(&charge.mark);
@@ -294,15 +259,18 @@ impl Ledger {
                 let counter = &mut counters[id.index()];
                 let charge = charges.iter().find(|charge| charge.limit == id);
                 let mark = charge.map_or_else(|| counter.mark(now), |charge| charge.mark);
-                counter.observe(signal, &mark, reception, now);
+                if !counter.observe(signal, &mark, reception, now) {
+                    continue;
+                }
+                told = true;
                 if let Some((edge, certainty)) = counter.edge_told(signal, &mark, now) {
                     // The windows of one account end together.
                     let per = counter.limit.window.per().unwrap_or_default();
                     for charge in charges {
-                        counters[charge.limit.index()].follow_edge(per, edge, certainty);
+                        let counter = &mut counters[charge.limit.index()];
+                        counter.follow_edge(per, edge, certainty, &charge.mark);
                     }
                 }
-                told = true;
             }
         }
         if reception == Reception::Refused {
@@ -340,7 +308,7 @@ impl Ledger {
         let mut moved = None;
         for charge in charges {
             let counter = &mut self.counters[charge.limit.index()];
-            if counter.answered(&charge.mark, answered, now) {
+            if counter.slot_answered(&charge.mark, answered, now) {
                 moved = Some(charge.limit);
             }
         }
@@ -376,6 +344,7 @@ impl Ledger {
         let mut ledger = Self {
             counters,
             reservations: self.reservations.clone(),
+            spare: Vec::new(),
             expiries: self.expiries.clone(),
             reservation_ttl,
         };
@@ -405,6 +374,7 @@ impl Ledger {
         Self {
             counters: self.counters.iter().enumerate().map(copy).collect(),
             reservations: Slab::new(),
+            spare: Vec::new(),
             expiries: VecDeque::new(),
             reservation_ttl: self.reservation_ttl,
         }
@@ -444,63 +414,5 @@ impl Ledger {
             self.expiries
                 .retain(|&(_, id)| reservations.at(id.0).is_some());
         }
-    }
-}
-
-/// Closes what a refusal is about. False where nothing of ours is.
-fn close(counters: &mut [Counter], limits: &[LimitId], signal: &Signal, now: Now) -> bool {
-    let Some(wait) = signal.closed_for else {
-        return false;
-    };
-    let mut closed = false;
-    for id in limits {
-        let counter = &mut counters[id.index()];
-        if counter.limit.meter == signal.meter && counter.limit.window.per().is_some() {
-            counter.close(wait, now);
-            closed = true;
-        }
-    }
-    closed
-}
-
-/// Of the limits that a refusal may be about, the fullest is the one; of some that are about as full, the shortest.
-fn suspect(counters: &mut [Counter], charges: &[Charge], signals: &[Signal], now: Now) {
-    let refused = |charge: &&Charge| {
-        let meter = counters[charge.limit.index()].limit.meter;
-        let about = |signal: &Signal| signal.meter == meter && signal.closed_for.is_some();
-        signals.iter().any(about)
-    };
-    let full = |charge: &Charge| {
-        let suspicion = counters[charge.limit.index()].suspicion(&charge.mark)?;
-        let per = counters[charge.limit.index()].limit.window.per();
-        Some(((suspicion / ALIKE, Reverse(per)), *charge))
-    };
-    let suspects = charges.iter().filter(refused).filter_map(full);
-    if let Some((_, charge)) = suspects.max_by_key(|(suspicion, _)| *suspicion) {
-        let closed = signals.iter().filter_map(|signal| signal.closed_for);
-        let wait = closed.max().unwrap_or_default();
-        counters[charge.limit.index()].refused(&charge.mark, wait, now);
-    }
-}
-
-/// What `limit` takes of `reserved` after `outcome`.
-fn settled(limit: &Limit, reserved: u64, outcome: Outcome) -> Settled {
-    if outcome == Outcome::Void {
-        return Settled::Void;
-    }
-    if limit.meter == Meter::Concurrent {
-        return Settled::Becomes(0);
-    }
-    match outcome {
-        // A request that was sent was sent, whatever it used.
-        Outcome::Used(_) if limit.meter == Meter::Requests => Settled::Stays,
-        // A usage that no limit could hold is a mistake of whoever told it, and must not close the limit for ever.
-        Outcome::Used(usage) if limit.settlement != Settlement::Keep => Settled::Becomes(
-            usage
-                .of(limit.meter)
-                .min(reserved.saturating_add(limit.amount.get())),
-        ),
-        Outcome::Failed if limit.failures == Failures::Return => Settled::Becomes(0),
-        Outcome::Void | Outcome::Unmeasured | Outcome::Used(_) | Outcome::Failed => Settled::Stays,
     }
 }

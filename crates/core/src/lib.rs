@@ -48,7 +48,7 @@ pub use lane::{Lane, LaneRule, LaneRules};
 pub use lanes::Held;
 pub use ledger::{Outcome, ReservationId, Resolution};
 pub use lengths::AnswerLengths;
-pub use limit::{Authority, Failures, Headroom, Limit, Mode, Settlement, Start, Window};
+pub use limit::{Authority, Book, Failures, Headroom, Limit, Mode, Settlement, Start, Window};
 pub use line::TicketId;
 pub use load::{Budget, Load, LoadCause, LoadEffects, LoadLevel, LoadRule, LoadRules, Strain};
 pub use policy::{LimitId, Policy, PolicyError, Target, TargetId, Tenant, TenantId};

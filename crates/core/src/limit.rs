@@ -39,13 +39,26 @@ pub struct Limit {
     pub arrival_spread: Duration,
     /// Who counts it.
     pub authority: Authority,
+    /// Whose it is.
+    pub book: Book,
+}
+
+/// Whose a limit is. The two are never mixed: what a provider says is of its own limits, and teaches nothing of ours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Book {
+    /// One that we impose on whoever calls us. Charges count from their admission on, and all of it is used, less a hard cap:
+    /// nothing is learned of what we count ourselves.
+    Ours,
+    /// A provider's, counted here as it counts: its answers correct the count and teach how it charges, and a refusal makes it
+    /// suspect.
+    Mirror,
 }
 
 /// How much of a limit is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Headroom {
     /// The whole, less a margin for what differs between our estimates and the provider's and for others on the account. It
-    /// is learned from what the provider says; of tokens an eightieth is left free at least.
+    /// is learned from what the provider says; of tokens an eightieth is left free at least. Of our own limits nothing is.
     Auto,
     /// That share. What is learned may leave free more of it.
     Share(BasisPoints),

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sluicegate_core::{
-    Amounts, Authority, BasisPoints, Calendar, Core, Decision, Event, Failures, Headroom, Limit,
-    LimitId, Meter, Mode, Now, Outcome, Policy, ReservationId, Settlement, Start, Submission,
-    Target, TargetId, TicketId, Timestamp, WallTime, Window,
+    Amounts, Authority, BasisPoints, Book, Calendar, Core, Decision, Event, Failures, Headroom,
+    Limit, LimitId, Meter, Mode, Now, Outcome, Policy, ReservationId, Settlement, Start,
+    Submission, Target, TargetId, TicketId, Timestamp, WallTime, Window,
 };
 
 /// Everything happens on multiples of this, which is wider than a slot of the longest window here.
@@ -334,6 +334,7 @@ impl World {
             failures: Failures::Count,
             arrival_spread: Duration::ZERO,
             authority: Authority::Local,
+            book: Book::Mirror,
         };
         let target = Target {
             name: "target".into(),

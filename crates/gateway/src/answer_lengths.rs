@@ -40,9 +40,9 @@ struct Learned {
 /// How an answer ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ending {
-    /// By itself.
+    /// By itself, each of its sequences.
     Own,
-    /// At the maximum of its request.
+    /// At its maximum, one of its sequences at least.
     Cut,
 }
 

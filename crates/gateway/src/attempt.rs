@@ -278,7 +278,9 @@ impl Call<'_> {
             self.exchange.used(settlement::total(usage));
         }
         let settlement = self.settlement();
-        let outcome = usage.map_or(Outcome::Unmeasured, |usage| settlement.answered(usage));
+        let outcome = usage.map_or(Outcome::Unmeasured, |usage| {
+            settlement.answered(usage, settlement::ending(&body))
+        });
         if let Outcome::Used(counted) = outcome {
             let told = charge_told(&self.route.account.provider, &head.headers);
             self.compare(Source::Header, told, counted);

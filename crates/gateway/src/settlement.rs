@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sluicegate_catalog::{ChargeRule, UsageTokens};
 use sluicegate_core::{Amounts, Outcome};
-use sluicegate_dialect::openai::{Envelope, Progress, Usage};
+use sluicegate_dialect::openai::{Envelope, Progress, Usage, is_cut};
 
 use crate::answer_lengths::{AnswerLengths, Asked, Ending};
 use crate::snapshot::Route;
@@ -47,12 +47,13 @@ impl Settlement {
         }
     }
 
-    /// It was answered to its end, and the usage was told.
-    pub(crate) fn answered(&self, usage: Usage) -> Outcome {
+    /// It was answered to its end, which was `ending` as far as it says, and the usage was told.
+    pub(crate) fn answered(&self, usage: Usage, ending: Ending) -> Outcome {
+        // Of several sequences only the sum is known: one may be as long as it might while the others were short.
         let length = usage.output_tokens.div_ceil(self.sequences);
         let ending = match self.output_cap {
             Some(cap) if length >= cap => Ending::Cut,
-            _ => Ending::Own,
+            _ => ending,
         };
         self.lengths.record(&self.asked, length, ending);
         self.used(usage)
@@ -68,7 +69,7 @@ impl Settlement {
     /// its input and for the output that came, unless the provider releases that.
     pub(crate) fn of_stream(&self, progress: &Progress) -> Outcome {
         match (progress.usage, progress.is_complete()) {
-            (Some(usage), true) => return self.answered(usage),
+            (Some(usage), true) => return self.answered(usage, ending_of_stream(progress)),
             (Some(usage), false) => return self.used(usage),
             (None, true) => return Outcome::Unmeasured,
             (None, false) => {}
@@ -79,6 +80,23 @@ impl Settlement {
             ..UsageTokens::default()
         };
         Outcome::Used(self.rule.settle_cut(&seen, &self.model))
+    }
+}
+
+/// How the answer in `body`, which is no stream, ended.
+pub(crate) fn ending(body: &[u8]) -> Ending {
+    if is_cut(body) {
+        Ending::Cut
+    } else {
+        Ending::Own
+    }
+}
+
+fn ending_of_stream(progress: &Progress) -> Ending {
+    if progress.cut {
+        Ending::Cut
+    } else {
+        Ending::Own
     }
 }
 
@@ -110,5 +128,50 @@ const fn tokens(usage: Usage) -> UsageTokens {
         cache_write: 0,
         output: usage.output_tokens,
         reasoning: usage.reasoning_tokens,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A call for two sequences of at most a hundred tokens each.
+    fn for_two(lengths: &Arc<AnswerLengths>) -> Settlement {
+        let openai = sluicegate_catalog::provider("openai").expect("a row");
+        Settlement {
+            rule: Arc::new(openai.charge.default_rule().clone()),
+            model: "m".to_owned(),
+            input_tokens: 10,
+            lengths: Arc::clone(lengths),
+            asked: whom(),
+            output_cap: Some(100),
+            sequences: 2,
+        }
+    }
+
+    fn whom() -> Asked {
+        Asked {
+            deployment: "d".to_owned(),
+            model: "m".to_owned(),
+        }
+    }
+
+    #[test]
+    fn one_of_several_sequences_that_was_cut_makes_the_answer_one_that_was() {
+        for (second, expected) in [("stop", Some(31)), ("length", None)] {
+            let lengths = Arc::default();
+            let body = format!(
+                r#"{{"choices":[{{"finish_reason":"stop"}},{{"finish_reason":"{second}"}}]}}"#
+            );
+            let usage = Usage {
+                input_tokens: 10,
+                output_tokens: 62,
+                ..Usage::default()
+            };
+            for _ in 0..100 {
+                for_two(&lengths).answered(usage, ending(body.as_bytes()));
+            }
+            assert_eq!(lengths.expected(&whom()), expected, "{second}");
+        }
     }
 }

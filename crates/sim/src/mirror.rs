@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use sluicegate_catalog::{TimeOfDay, Zone};
 use sluicegate_core::{
-    Amounts, Authority, BasisPoints, Failures, Headroom, Limit, Meter, Mode, Settlement, Signal,
-    Start, WallTime, Window,
+    Amounts, Authority, BasisPoints, Book, Failures, Headroom, Limit, Meter, Mode, Settlement,
+    Signal, Start, WallTime, Window,
 };
 use sluicegate_fake::Period;
 use sluicegate_fake::model::{self, FailedCount, Settings};
@@ -93,6 +93,7 @@ pub fn limits(settings: &Settings, arrival_spread: Duration) -> Vec<Limit> {
         failures,
         arrival_spread,
         authority: Authority::Local,
+        book: Book::Mirror,
     };
     let offset = settings.utc_offset().to_string();
     let zone = Zone::named(&offset)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sluicegate_catalog::{ARRIVAL_SPREAD, LimitError, Provider};
 use sluicegate_core::{
-    Authority, Failures, Headroom, Limit, Meter, Mode, Settlement, Start, Window,
+    Authority, Book, Failures, Headroom, Limit, Meter, Mode, Settlement, Start, Window,
 };
 
 use crate::Slots;
@@ -196,6 +196,7 @@ fn read_long(section: &Section, problems: &mut Problems) -> Option<Draft> {
             failures: Failures::Count,
             arrival_spread: ARRIVAL_SPREAD,
             authority: Authority::Local,
+            book: Book::Mirror,
         },
     })
 }

@@ -54,6 +54,11 @@ impl Quantum {
         }
     }
 
+    /// The use stays, but what refusals told was of another rule.
+    pub(super) fn forget(&mut self) {
+        self.trust = self.trust.anew();
+    }
+
     pub(super) fn earliest(&self, charge: u64, now: Now) -> Earliest {
         let whole = self.count.earliest(self.ceiling, charge, now);
         let Some(usable) = self.trust.level_below(self.ceiling.usable) else {
@@ -87,15 +92,15 @@ impl Quantum {
         self.count.set_spread(spread, now);
     }
 
-    /// A request for `charge` goes ahead. True where it tries more than is known to be there.
-    pub(super) fn goes_ahead(&mut self, charge: u64, now: Now) -> bool {
-        let used = self.count.used(now).saturating_add(charge);
+    /// The request behind `mark` goes ahead. True where it tries more than is known to be there.
+    pub(super) fn goes_ahead(&mut self, mark: &Mark) -> bool {
+        let used = mark.before_in_quantum.saturating_add(mark.charge);
         self.trust.goes_ahead(used)
     }
 
-    /// One that tried has ended without an answer.
-    pub(super) fn gives_up(&mut self) {
-        self.trust.gives_up();
+    /// One that tried is answered, or never will be.
+    pub(super) fn try_answered(&mut self) {
+        self.trust.try_answered();
     }
 
     /// The request behind `mark` was served.

@@ -23,11 +23,12 @@ impl Counter {
     }
 
     /// How full a refused request made the limit or its quantum, in hundredths of a percent; `None` where it cannot have been
-    /// refused for it: it charged nothing, hardly anything was in use, or the provider's answers say that there is room.
+    /// refused for it: it is ours, it charged nothing, hardly anything was in use, or the provider's answers say that there is room.
     pub(crate) fn suspicion(&self, mark: &Mark) -> Option<u64> {
         let counts = self.limit.mode == Mode::Enforce && self.limit.authority == Authority::Local;
+        let may_be = counts && self.is_mirror();
         // Where slots follow latency they follow what is dropped too.
-        if mark.counted == 0 || !counts || self.slots.is_some() {
+        if mark.counted == 0 || !may_be || self.slots.is_some() {
             return None;
         }
         let suspicion = self.window_suspicion(mark).max(self.quantum_fullness(mark));
@@ -50,7 +51,8 @@ impl Counter {
     ///
     /// A bucket is then as full as it says. Of a window that only ends, a wait that the provider names is mostly the time to
     /// its end, so that what was charged since its beginning is what the provider calls full. Without one only what we
-    /// counted is known.
+    /// counted is known. What it calls full is the whole, of which a hard cap uses a share: what is missing there is no error of
+    /// an estimate but somebody else.
     pub(crate) fn refused(&mut self, mark: &Mark, wait: Duration, now: Now) {
         if self.quantum_fullness(mark) > self.window_suspicion(mark)
             && let Some(quantum) = &mut self.quantum
@@ -68,11 +70,11 @@ impl Counter {
             return self.is_full(full, mark, now);
         }
         if self.told {
-            let full = self.ceiling.usable.saturating_sub(mark.counted) + 1;
+            let full = self.whole.saturating_sub(mark.counted) + 1;
             return self.is_full(full, mark, now);
         }
         let per = self.limit.window.per().unwrap_or(DOUBT_MAX);
-        let usable = self.ceiling.usable;
+        let whole = self.whole;
         let ends = now.mono.saturating_add(wait).as_nanos();
         let began = ends.checked_sub(duration_nanos(per)).filter(|_| named);
         let since = began.and_then(|began| self.count.since(Timestamp::from_nanos(began)));
@@ -81,7 +83,7 @@ impl Counter {
                 self.close(per.min(DOUBT_MAX) / 4, now);
             }
             let level = mark.before - mark.before / 10;
-            return self.trust.refused(level, usable, mark.at, now.mono);
+            return self.trust.refused(level, whole, mark.at, now.mono);
         };
         // Others that were refused with it were charged by the same estimate.
         if mark.at < self.relearned {
@@ -89,11 +91,11 @@ impl Counter {
         }
         // The refused request is among them.
         let level = since.saturating_sub(mark.counted).min(mark.before);
-        if self.learned.told_full(level, usable) {
+        if self.learned.told_full(level, whole) {
             self.relearned = now.mono;
         } else {
             let level = level - level / 50;
-            self.trust.refused(level, usable, mark.at, now.mono);
+            self.trust.refused(level, whole, mark.at, now.mono);
         }
     }
 

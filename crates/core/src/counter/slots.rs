@@ -22,7 +22,7 @@ pub(super) fn bounded(ceiling: Ceiling, slots: Option<&AdaptiveSlots>) -> Ceilin
 
 impl Counter {
     /// The request behind `mark` was answered so. True where another number of slots is used from now on.
-    pub(crate) fn answered(&mut self, mark: &Mark, answered: Answered, now: Now) -> bool {
+    pub(crate) fn slot_answered(&mut self, mark: &Mark, answered: Answered, now: Now) -> bool {
         let before = self.ceiling;
         let in_flight = mark.before.saturating_add(mark.counted);
         if let Some(slots) = &mut self.slots {

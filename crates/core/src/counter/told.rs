@@ -6,7 +6,6 @@ use crate::window::{Certainty, Edge};
 use crate::{Now, Reception, Settlement, Signal, Start, Window};
 
 use super::learned::Learned;
-use super::quantum::Quantum;
 use super::{Counter, Mark, ROUNDING, ceiling};
 
 impl Counter {
@@ -16,11 +15,24 @@ impl Counter {
     /// ours was on its way meanwhile may be in its number or not. A number that fits none of these cases tells of somebody
     /// else, of another estimate or of a window that has begun, and the count follows it as far as it must. A ceiling below
     /// the configured one is a temporary cut: it holds until a later signal tells otherwise.
-    pub(crate) fn observe(&mut self, signal: &Signal, mark: &Mark, reception: Reception, now: Now) {
+    ///
+    /// False where an answer to a later request told before: then this one's is old, and nothing comes of it.
+    pub(crate) fn observe(
+        &mut self,
+        signal: &Signal,
+        mark: &Mark,
+        reception: Reception,
+        now: Now,
+    ) -> bool {
         if mark.at < self.newest {
-            return;
+            return false;
         }
         self.newest = mark.at;
+        self.follow(signal, mark, reception, now);
+        true
+    }
+
+    fn follow(&mut self, signal: &Signal, mark: &Mark, reception: Reception, now: Now) {
         self.follow_quantum(signal, now);
         match (signal.limit, reception) {
             (Some(limit), Reception::Accepted) => {
@@ -67,7 +79,7 @@ impl Counter {
             // What it takes of a refused request nobody says.
             Reception::Refused => 0,
         };
-        let on_their_way = self.totals.sent.saturating_sub(mark.totals.arrived);
+        let on_their_way = self.sent.saturating_sub(mark.totals.answered);
         match self.limit.settlement {
             Settlement::Keep | Settlement::Usage => on_their_way.saturating_sub(own),
             // Of what is open, the answered request included, it may have counted nothing yet.
@@ -127,15 +139,23 @@ impl Counter {
         })
     }
 
-    /// A provider's windows of length `per` end at `edge`.
-    pub(crate) fn follow_edge(&mut self, per: Duration, edge: Edge, certainty: Certainty) {
-        if self.limit.window == (Window::Floating { per }) {
+    /// A provider's windows of length `per` end at `edge`, as it said in answer to the request behind `mark`.
+    pub(crate) fn follow_edge(
+        &mut self,
+        per: Duration,
+        edge: Edge,
+        certainty: Certainty,
+        mark: &Mark,
+    ) {
+        let is_floating = self.limit.window == (Window::Floating { per });
+        if self.is_mirror() && is_floating && mark.at >= self.newest {
             self.count.follow(edge, certainty);
         }
     }
 
     fn follow_ceiling(&mut self, limit: u64, now: Now) {
-        let ceiling = ceiling(&self.limit, limit.min(self.limit.amount.get()));
+        self.whole = limit.min(self.limit.amount.get());
+        let ceiling = ceiling(&self.limit, self.whole);
         if ceiling.usable != self.ceiling.usable {
             self.ceiling = ceiling;
             // What was refused under another ceiling says nothing of this one.
@@ -158,18 +178,13 @@ impl Counter {
         if same || self.limit.window.per().is_none_or(|per| told >= per) {
             return;
         }
-        let spread = self.arrivals.spread();
-        let mut followed = Quantum::begin(&self.limit, told, self.ceiling, spread, now);
-        if let Some(followed) = &mut followed {
-            followed.charge(quantum.used(now), now);
-        }
-        self.quantum = followed;
+        self.renew_quantum(Some(told), now);
     }
 
     /// Whether `signal` may speak of this limit. Without a length it may speak of one of another length, whose ceiling is
     /// another; with it, a lower ceiling is this one's, cut.
     pub(crate) fn may_be_told_by(&self, signal: &Signal) -> bool {
-        let Some(per) = self.limit.window.per() else {
+        let Some(per) = self.limit.window.per().filter(|_| self.is_mirror()) else {
             return false;
         };
         let amount = self.limit.amount.get();

@@ -54,17 +54,16 @@ impl Trust {
 
     /// When a request starts that would at `trusted` within the level and at `whole` within the limit: above the level only
     /// where nobody else tries, and not too soon. While somebody does, a day's end is nothing to wait for: the answer will tell
-    /// long before.
+    /// long before, or else, where it never comes, that end is the latest.
     pub(crate) fn earliest(&self, trusted: Earliest, whole: Earliest, now: Timestamp) -> Earliest {
         if self.trying == 0 {
             return trusted.sooner(whole.later(Earliest::At(self.next_try)));
         }
         let soon = Earliest::At(now.saturating_add(SOON));
         let answer_tells = trusted.later(soon) != soon && whole.later(soon) == soon;
-        if answer_tells {
-            Earliest::OnRelease
-        } else {
-            trusted
+        match trusted {
+            Earliest::At(at) if answer_tells => Earliest::OnRelease(Some(at)),
+            Earliest::At(_) | Earliest::OnRelease(_) => trusted,
         }
     }
 
@@ -77,8 +76,8 @@ impl Trust {
         tries
     }
 
-    /// One that tried has ended without an answer.
-    pub(crate) fn gives_up(&mut self) {
+    /// One that tried is answered, or never will be.
+    pub(crate) fn try_answered(&mut self) {
         self.trying = self.trying.saturating_sub(1);
     }
 
@@ -122,7 +121,7 @@ mod tests {
         let whole = Earliest::At(Timestamp::ZERO);
         match trust.earliest(Earliest::At(after(600)), whole, Timestamp::ZERO) {
             Earliest::At(at) => Some(at),
-            Earliest::OnRelease => None,
+            Earliest::OnRelease(_) => None,
         }
     }
 
@@ -142,7 +141,7 @@ mod tests {
         assert!(!trust.goes_ahead(512));
         assert!(trust.goes_ahead(518));
         assert_eq!(tried(&trust), None);
-        trust.gives_up();
+        trust.try_answered();
         trust.served(518, after(2));
         assert_eq!(trust.level_below(1_000), Some(518));
         assert_eq!(tried(&trust), Some(after(2)));
@@ -165,6 +164,7 @@ mod tests {
         let [now, soon, late] = [0, 2, 600].map(|minutes| Earliest::At(after(minutes)));
         assert_eq!(trust.earliest(soon, now, after(0)), soon);
         assert_eq!(trust.earliest(late, late, after(0)), late);
-        assert_eq!(trust.earliest(late, soon, after(0)), Earliest::OnRelease);
+        let answer = Earliest::OnRelease(Some(after(600)));
+        assert_eq!(trust.earliest(late, soon, after(0)), answer);
     }
 }

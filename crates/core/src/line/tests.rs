@@ -9,6 +9,7 @@ use crate::{BasisPoints, LaneRule, Meter, Policy, Submission, Target};
 fn line(targets: usize) -> Line {
     let limit = crate::Limit {
         name: "tokens".into(),
+        book: crate::Book::Mirror,
         meter: Meter::Tokens,
         amount: core::num::NonZeroU64::MIN,
         window: crate::Window::Fixed {

@@ -17,9 +17,15 @@ const JUMP_MIN_NANOS: u64 = 100_000_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Fixed {
     edges: Edges,
-    spread: u64,
     /// The spread from the next window on: what was carried over this one's edge was judged by the old one.
     next_spread: u64,
+    window: Running,
+}
+
+/// The window that runs.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    spread: u64,
     /// When the running window began to count; earlier charges are in no refundable place.
     begin: Timestamp,
     end: Timestamp,
@@ -35,13 +41,15 @@ impl Fixed {
         let end = edge_at_or_after(now.mono.plus_nanos(1), &edges, now);
         Self {
             edges,
-            spread,
             next_spread: spread,
-            begin: now.mono,
-            end,
-            used,
-            carried: 0,
-            offset: offset(now),
+            window: Running {
+                spread,
+                begin: now.mono,
+                end,
+                used,
+                carried: 0,
+                offset: offset(now),
+            },
         }
     }
 
@@ -55,27 +63,28 @@ impl Fixed {
             return Earliest::At(window.end);
         }
         // What was carried over the edge is gone at the next one.
-        Earliest::At(window.at(now.at(window.end)).end)
+        Earliest::At(self.after(window, now.at(window.end)).end)
     }
 
     pub(crate) fn charge(&mut self, charge: u64, now: Now) {
-        *self = self.at(now);
-        self.used = self.used.saturating_add(charge);
-        if self.is_near_edge(now.mono) {
-            self.carried = self.carried.saturating_add(charge);
+        let mut window = self.at(now);
+        window.used = window.used.saturating_add(charge);
+        if window.is_near_edge(now.mono) {
+            window.carried = window.carried.saturating_add(charge);
         }
+        self.window = window;
     }
 
     pub(crate) fn give_back(&mut self, amount: u64, charged_at: Timestamp, now: Now) {
-        let was_near_edge = self.is_near_edge(charged_at);
-        let (begin, end) = (self.begin, self.end);
-        *self = self.at(now);
-        if self.end == end && charged_at >= begin {
-            self.used = self.used.saturating_sub(amount);
-            if was_near_edge {
-                self.carried = self.carried.saturating_sub(amount);
+        let before = self.window;
+        let mut window = self.at(now);
+        if window.end == before.end && charged_at >= before.begin {
+            window.used = window.used.saturating_sub(amount);
+            if before.is_near_edge(charged_at) {
+                window.carried = window.carried.saturating_sub(amount);
             }
         }
+        self.window = window;
     }
 
     pub(crate) fn used(&self, now: Now) -> u64 {
@@ -83,16 +92,17 @@ impl Fixed {
     }
 
     pub(crate) fn set_used(&mut self, used: u64, now: Now) {
-        *self = self.at(now);
-        self.used = used;
-        self.carried = self.carried.min(used);
+        let mut window = self.at(now);
+        window.used = used;
+        window.carried = window.carried.min(used);
+        self.window = window;
     }
 
     /// When a charge that is made now counts no more.
     pub(crate) fn clears(&self, now: Now) -> Timestamp {
         let window = self.at(now);
         if window.is_near_edge(now.mono) {
-            window.at(now.at(window.end)).end
+            self.after(window, now.at(window.end)).end
         } else {
             window.end
         }
@@ -108,17 +118,24 @@ impl Fixed {
     }
 
     /// The window as it stands at `now`.
-    fn at(&self, now: Now) -> Self {
-        let mut window = self.clone();
-        if window.jumped(now) && now.mono < window.end.plus_nanos(window.edges.longest()) {
+    fn at(&self, now: Now) -> Running {
+        self.after(self.window, now)
+    }
+
+    /// What has become of `window` at `now`.
+    fn after(&self, mut window: Running, now: Now) -> Running {
+        let offset = offset(now);
+        if self.is_jump(offset, window.offset)
+            && now.mono < window.end.plus_nanos(self.edges.longest())
+        {
             let floor = window.end.max(now.mono.plus_nanos(1));
-            window.end = edge_at_or_after(floor, &window.edges, now);
+            window.end = edge_at_or_after(floor, &self.edges, now);
         }
-        window.offset = offset(now);
+        window.offset = offset;
         if now.mono >= window.end {
             // The clock may have drifted since the last edge was found: half a window tells this edge from the next.
-            let floor = window.end.plus_nanos(window.edges.shortest() / 2);
-            let next = edge_at_or_after(floor, &window.edges, now);
+            let floor = window.end.plus_nanos(self.edges.shortest() / 2);
+            let next = edge_at_or_after(floor, &self.edges, now);
             if now.mono < next {
                 window.begin = window.end;
                 window.used = window.carried;
@@ -126,19 +143,21 @@ impl Fixed {
             } else {
                 window.begin = now.mono;
                 window.used = 0;
-                window.end = edge_at_or_after(now.mono.plus_nanos(1), &window.edges, now);
+                window.end = edge_at_or_after(now.mono.plus_nanos(1), &self.edges, now);
             }
             window.carried = 0;
-            window.spread = window.next_spread;
+            window.spread = self.next_spread;
         }
         window
     }
 
-    fn jumped(&self, now: Now) -> bool {
-        let jump = offset(now).abs_diff(self.offset);
+    fn is_jump(&self, offset: i128, before: i128) -> bool {
+        let jump = offset.abs_diff(before);
         jump > u128::from(JUMP_MIN_NANOS.min(self.edges.shortest() / 8))
     }
+}
 
+impl Running {
     fn is_near_edge(&self, instant: Timestamp) -> bool {
         instant.plus_nanos(self.spread) >= self.end
     }
@@ -198,7 +217,7 @@ mod tests {
         let mut window = minute(20, at_millis(0));
         window.charge(6, at_millis(59_990));
         window.give_back(2, at_millis(59_990).mono, at_millis(59_995));
-        assert_eq!((window.used, window.carried), (4, 4));
+        assert_eq!((window.window.used, window.window.carried), (4, 4));
         window.give_back(4, at_millis(59_990).mono, at_millis(60_001));
         assert_eq!(window.used(at_millis(60_001)), 4);
     }
@@ -208,7 +227,7 @@ mod tests {
         for jump_ms in [-3_600_000_i64, -30_000, -1, 1, 29_000, 3_600_000] {
             let mut window = minute(0, at_millis(10_000));
             window.charge(10, at_millis(50_000));
-            let before = window.end;
+            let before = window.window.end;
             let later = at_millis(50_010);
             let wall = later
                 .wall

@@ -11,7 +11,7 @@ impl InFlight {
         if ceiling.fits(self.0, charge) {
             Earliest::At(now.mono)
         } else {
-            Earliest::OnRelease
+            Earliest::OnRelease(None)
         }
     }
 

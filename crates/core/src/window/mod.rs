@@ -9,6 +9,7 @@ mod edges;
 mod fixed;
 mod in_flight;
 mod pacing;
+mod phase;
 mod sliding;
 
 use core::time::Duration;
@@ -21,7 +22,8 @@ use edges::Edges;
 use fixed::Fixed;
 use in_flight::InFlight;
 use pacing::Pacing;
-pub(crate) use sliding::{Certainty, Edge, Sliding};
+pub(crate) use phase::{Certainty, Edge};
+pub(crate) use sliding::Sliding;
 
 /// Of a small bucket, errors of so many fillings are learned together.
 const BUCKETS: u64 = 8;
@@ -31,8 +33,8 @@ const BUCKETS: u64 = 8;
 pub(crate) enum Earliest {
     /// From that instant on, if nothing else is charged before it. An instant that is past means now.
     At(Timestamp),
-    /// When something that is in flight ends.
-    OnRelease,
+    /// When something that is in flight ends, and from that instant on at the latest; `None` where nothing else makes room.
+    OnRelease(Option<Timestamp>),
 }
 
 impl Earliest {
@@ -40,7 +42,12 @@ impl Earliest {
     pub(crate) fn later(self, other: Self) -> Self {
         match (self, other) {
             (Self::At(one), Self::At(other)) => Self::At(one.max(other)),
-            _ => Self::OnRelease,
+            (Self::OnRelease(latest), Self::At(at)) | (Self::At(at), Self::OnRelease(latest)) => {
+                Self::OnRelease(latest.map(|latest| latest.max(at)))
+            }
+            (Self::OnRelease(one), Self::OnRelease(other)) => {
+                Self::OnRelease(one.zip(other).map(|(one, other)| one.max(other)))
+            }
         }
     }
 
@@ -49,7 +56,9 @@ impl Earliest {
         match (self, other) {
             (Self::At(one), Self::At(other)) => Self::At(one.min(other)),
             (Self::At(at), _) | (_, Self::At(at)) => Self::At(at),
-            _ => Self::OnRelease,
+            (Self::OnRelease(one), Self::OnRelease(other)) => {
+                Self::OnRelease([one, other].into_iter().flatten().min())
+            }
         }
     }
 }

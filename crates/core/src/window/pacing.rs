@@ -47,7 +47,7 @@ impl Pacing {
         }
         match self.bucket.earliest(ceiling, charge, now) {
             Earliest::At(within) => Earliest::At(within.min(overdrawn)),
-            Earliest::OnRelease => Earliest::OnRelease,
+            release @ Earliest::OnRelease(_) => release,
         }
     }
 
@@ -185,7 +185,7 @@ mod tests {
         fn plus(self, nanos: u64) -> Self {
             match self {
                 Self::At(start) => Self::At(start.plus_nanos(nanos)),
-                Self::OnRelease => self,
+                Self::OnRelease(_) => self,
             }
         }
     }

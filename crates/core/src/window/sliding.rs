@@ -12,6 +12,7 @@
 
 use alloc::collections::VecDeque;
 
+use super::phase::{Certainty, Edge, Moment};
 use super::{Ceiling, Earliest};
 use crate::{Now, Timestamp};
 
@@ -30,76 +31,11 @@ pub(crate) struct Sliding {
     edge: Option<Edge>,
 }
 
-/// An edge of a window: it lies after `after`, and not after `until`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Edge {
-    after: Moment,
-    until: Moment,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     first: Moment,
     last: Moment,
     amount: u64,
-}
-
-/// How sure an edge is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Certainty {
-    /// The provider named it as one.
-    Told,
-    /// It follows from how long a refusal holds, which may have another reason.
-    Likely,
-}
-
-/// Nanoseconds of the monotonic clock, which may lie before its beginning.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Moment(i64);
-
-impl Moment {
-    fn of(instant: Timestamp) -> Self {
-        Self(signed(instant.as_nanos()))
-    }
-
-    fn plus(self, nanos: u64) -> Self {
-        Self(self.0.saturating_add(signed(nanos)))
-    }
-
-    fn minus(self, nanos: u64) -> Self {
-        Self(self.0.saturating_sub(signed(nanos)))
-    }
-
-    fn instant(self) -> Timestamp {
-        Timestamp::from_nanos(u64::try_from(self.0).unwrap_or(0))
-    }
-}
-
-impl Edge {
-    /// An edge between the two.
-    pub(crate) fn between(after: Timestamp, until: Timestamp) -> Self {
-        Self {
-            after: Moment::of(after),
-            until: Moment::of(until),
-        }
-    }
-
-    /// What is in both, `other` moved by whole lengths next to this one; `None` where nothing is.
-    fn narrowed(self, other: Self, per: u64) -> Option<Self> {
-        let per = signed(per).max(1);
-        let apart = other.until.0.saturating_sub(self.until.0);
-        let by = (apart + per / 2).div_euclid(per) * per;
-        let narrowed = Self {
-            after: self.after.max(Moment(other.after.0 - by)),
-            until: self.until.min(Moment(other.until.0 - by)),
-        };
-        (narrowed.after < narrowed.until).then_some(narrowed)
-    }
-}
-
-/// A clock that has run for three centuries stands still.
-fn signed(nanos: u64) -> i64 {
-    i64::try_from(nanos).unwrap_or(i64::MAX)
 }
 
 impl Sliding {
@@ -137,18 +73,21 @@ impl Sliding {
 
     pub(crate) fn earliest(&self, ceiling: Ceiling, charge: u64, now: Now) -> Earliest {
         let mut used = self.used;
-        let mut start = now.mono;
-        for slot in &self.slots {
-            let leaves = self.leaves(slot).instant();
-            if leaves > now.mono {
-                if ceiling.fits(used, charge) {
-                    break;
-                }
-                start = leaves;
+        let mut slots = self.slots.iter().peekable();
+        while let Some(gone) = slots.next_if(|slot| self.has_left(slot, now)) {
+            used -= gone.amount;
+        }
+        // Of those that must leave, the last one decides: when the others do need not be known. Beside nothing anything fits.
+        let most = ceiling.usable.saturating_sub(charge);
+        let mut last = None;
+        for slot in slots {
+            if used <= most {
+                break;
             }
             used -= slot.amount;
+            last = Some(slot);
         }
-        Earliest::At(start)
+        Earliest::At(last.map_or(now.mono, |slot| self.leaves(slot).instant()))
     }
 
     pub(crate) fn charge(&mut self, charge: u64, now: Now) {
@@ -190,7 +129,7 @@ impl Sliding {
     }
 
     pub(crate) fn used(&self, now: Now) -> u64 {
-        let gone = |slot: &&Slot| self.leaves(slot) <= Moment::of(now.mono);
+        let gone = |slot: &&Slot| self.has_left(slot, now);
         self.used
             - self
                 .slots
@@ -247,19 +186,9 @@ impl Sliding {
         newer.map(|slot| slot.amount).sum()
     }
 
-    /// A window ends at `edge`. What is told again and again narrows it down; what contradicts that holds instead if it is
-    /// certain.
+    /// A window ends at `edge`.
     pub(crate) fn follow(&mut self, edge: Edge, certainty: Certainty) {
-        let length = edge.until.0.saturating_sub(edge.after.0);
-        if length > signed(self.per / 4) {
-            return;
-        }
-        let narrowed = self.edge.map(|known| known.narrowed(edge, self.per));
-        self.edge = match (narrowed, certainty) {
-            (None, _) | (Some(None), Certainty::Told) => Some(edge),
-            (Some(None), Certainty::Likely) => self.edge,
-            (Some(narrowed), _) => narrowed,
-        };
+        self.edge = edge.following(self.edge, certainty, self.per);
     }
 
     pub(crate) fn knows_edges(&self) -> bool {
@@ -271,11 +200,8 @@ impl Sliding {
         let Some(edge) = self.edge else {
             return true;
         };
-        let per = signed(self.per).max(1);
-        let lengths = (Moment::of(now.mono).0 - edge.after.0).div_euclid(per);
-        let last = edge.until.0.saturating_add(lengths.saturating_mul(per));
         // Close to an edge it is not known which window it is.
-        Moment::of(sent).0 >= last
+        Moment::of(sent) >= edge.last_begun(Moment::of(now.mono), self.per)
     }
 
     /// When a charge that is made now counts no more.
@@ -295,12 +221,12 @@ impl Sliding {
         let Some(edge) = self.edge else {
             return aged;
         };
-        let per = signed(self.per).max(1);
         let arrived = slot.last.plus(self.spread);
-        // The first edge before which all of it arrived for certain.
-        let lengths = (arrived.0 - edge.after.0 + per - 1).div_euclid(per);
-        let over = Moment(edge.until.0.saturating_add(lengths.saturating_mul(per)));
-        aged.min(over)
+        aged.min(edge.first_over(arrived, self.per))
+    }
+
+    fn has_left(&self, slot: &Slot, now: Now) -> bool {
+        self.leaves(slot) <= Moment::of(now.mono)
     }
 
     /// How long a charge matters: the interval's length and the spread of arrival.
@@ -310,7 +236,7 @@ impl Sliding {
 
     fn forget(&mut self, now: Now) {
         while let Some(slot) = self.slots.front()
-            && self.leaves(slot) <= Moment::of(now.mono)
+            && self.has_left(slot, now)
         {
             self.used -= slot.amount;
             self.slots.pop_front();
@@ -376,21 +302,6 @@ mod tests {
             at(1_220 + 1_000)
         );
         assert_eq!(window.earliest(FIVE, 3, at_millis(1_200)), at(1_220));
-    }
-
-    #[test]
-    fn an_edge_is_narrowed_down_and_a_new_one_replaces_what_it_contradicts() {
-        let mut window = Sliding::begin(SECOND, 0, 0, at_millis(0));
-        window.follow(edge(1_100, 1_200), Certainty::Likely);
-        window.follow(edge(7_150, 7_300), Certainty::Likely);
-        assert_eq!(window.edge, Some(edge(1_150, 1_200)));
-        window.follow(edge(8_500, 8_600), Certainty::Likely);
-        assert_eq!(window.edge, Some(edge(1_150, 1_200)));
-        window.follow(edge(8_500, 8_600), Certainty::Told);
-        assert_eq!(window.edge, Some(edge(8_500, 8_600)));
-        // What leaves more than a quarter open says nothing.
-        window.follow(edge(8_000, 8_400), Certainty::Told);
-        assert_eq!(window.edge, Some(edge(8_500, 8_600)));
     }
 
     #[test]

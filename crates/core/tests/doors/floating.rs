@@ -74,3 +74,15 @@ fn an_edge_beyond_a_whole_length_is_none_of_this_window() {
     let (_, start) = waiting(submit(&mut core, 0, 600, at(600_000), at(11_000)));
     assert_eq!(start, Some(at(70_000).mono));
 }
+
+#[test]
+fn an_edge_told_in_answer_to_an_earlier_request_moves_none_that_was_told_since() {
+    let mut core = one_target(vec![tokens()]);
+    let earlier = admitted(submit(&mut core, 0, 300, at(10_000), at(10_000)));
+    let later = admitted(submit(&mut core, 0, 300, at(20_000), at(20_000)));
+    assert!(told(&mut core, later, 30, 20_000));
+    // Between 49 s and 51.2 s. What was said ten seconds before would be 59 s to 71.2 s.
+    assert!(!told(&mut core, earlier, 50, 20_000));
+    let (_, start) = waiting(submit(&mut core, 0, 600, at(600_000), at(21_000)));
+    assert_eq!(start, Some(at(51_200).mono));
+}

@@ -161,6 +161,24 @@ fn a_hard_cap_forgets_what_was_learned_without_one() {
 }
 
 #[test]
+fn a_limit_that_charges_otherwise_forgets_what_was_learned_of_it() {
+    let kept = Limit {
+        settlement: Settlement::Keep,
+        ..tokens(1_000)
+    };
+    let charging = |limit: Limit| {
+        let mut core = dear();
+        let now = at(60_000);
+        core.reconfigure(policy(vec![limit], &[("a", &[0])]), now);
+        let before = used(&core, now);
+        admitted(submit(&mut core, 0, 100, now, now));
+        (before, used(&core, now) - before)
+    };
+    assert_eq!(charging(tokens(1_000)), (100, 109));
+    assert_eq!(charging(kept), (100, 100));
+}
+
+#[test]
 fn a_limit_that_is_only_watched_does_not_keep_the_other_from_being_told() {
     let watched = Limit {
         name: "watched".into(),

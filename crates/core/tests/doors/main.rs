@@ -2,6 +2,7 @@
 
 #![allow(clippy::panic, reason = "a helper of a test fails by panicking")]
 
+mod books;
 mod each;
 mod edges;
 mod floating;
@@ -16,9 +17,9 @@ use core::num::NonZeroU64;
 use core::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Authority, BasisPoints, Core, Decision, Event, Failures, Headroom, Limit, LimitId,
-    Meter, Mode, Now, Policy, ReservationId, Settlement, Start, Submission, Target, TargetId,
-    TicketId, Timestamp, WallTime, Window,
+    Amounts, Authority, BasisPoints, Book, Core, Decision, Event, Failures, Headroom, Limit,
+    LimitId, Meter, Mode, Now, Policy, ReservationId, Settlement, Start, Submission, Target,
+    TargetId, TicketId, Timestamp, WallTime, Window,
 };
 
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
@@ -45,6 +46,7 @@ pub(crate) fn limit(name: &str, meter: Meter, amount: u64, window: Window) -> Li
         failures: Failures::Count,
         arrival_spread: Duration::ZERO,
         authority: Authority::Local,
+        book: Book::Mirror,
     }
 }
 

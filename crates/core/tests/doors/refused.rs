@@ -3,11 +3,11 @@
 use core::time::Duration;
 
 use sluicegate_core::{
-    BasisPoints, Calendar, Core, Decision, Event, Failures, Headroom, Limit, Meter, Now, Outcome,
-    Reception, ReservationId, Signal, TargetId, WallTime, Window,
+    BasisPoints, Calendar, Core, Decision, Event, Failures, Headroom, Limit, LimitId, Meter, Now,
+    Outcome, Policy, Reception, ReservationId, Signal, Target, TargetId, WallTime, Window,
 };
 
-use crate::{MINUTE, admitted, at, events, limit, one_target, submit, waiting};
+use crate::{MINUTE, admitted, at, events, limit, one_target, policy, submit, waiting};
 
 /// So long a wait is no more than the shortest that can be said.
 const NO_HINT: Duration = Duration::from_secs(1);
@@ -125,6 +125,31 @@ fn without_a_hint_what_was_in_use_is_about_what_can_be_had_and_one_at_a_time_tri
 }
 
 #[test]
+fn a_limit_that_charges_otherwise_knows_no_level() {
+    let mut core = returning(Window::Fixed { per: MINUTE });
+    admitted(submit(&mut core, 0, 500, at(0), at(0)));
+    let refused = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+    refuse(&mut core, Meter::Tokens, refused, NO_HINT, at(10));
+    let edited = |failures| Limit {
+        failures,
+        ..limit(
+            "tokens",
+            Meter::Tokens,
+            1_000,
+            Window::Fixed { per: MINUTE },
+        )
+    };
+    let now = at(60_000);
+    let mut same = core.clone();
+    same.reconfigure(policy(vec![edited(Failures::Return)], &[("a", &[0])]), now);
+    admitted(submit(&mut same, 0, 10, now, now));
+    waiting(submit(&mut same, 0, 590, at(600_000), now));
+    core.reconfigure(policy(vec![edited(Failures::Count)], &[("a", &[0])]), now);
+    admitted(submit(&mut core, 0, 10, now, now));
+    admitted(submit(&mut core, 0, 590, now, now));
+}
+
+#[test]
 fn a_try_that_is_refused_is_the_last_for_a_minute() {
     let mut core = returning(Window::Fixed { per: MINUTE });
     admitted(submit(&mut core, 0, 500, at(0), at(0)));
@@ -182,6 +207,34 @@ fn a_refusal_without_a_hint_closes_no_day() {
 }
 
 #[test]
+fn whoever_waits_for_a_try_that_hangs_starts_when_the_level_has_room() {
+    let ten_minutes = Window::Sliding { per: 10 * MINUTE };
+    let tokens = Limit {
+        failures: Failures::Return,
+        ..limit("tokens", Meter::Tokens, 1_000, ten_minutes)
+    };
+    let target = Target {
+        name: "a".into(),
+        limits: vec![LimitId::new(0)],
+    };
+    let hour = Duration::from_secs(3_600);
+    let policy = Policy::new(vec![tokens], vec![target], 3, hour).expect("a policy");
+    let mut core = Core::new(policy, at(0));
+    let first = admitted(submit(&mut core, 0, 500, at(0), at(0)));
+    serve(&mut core, first, at(5));
+    let refused = admitted(submit(&mut core, 0, 100, at(1), at(1)));
+    refuse(&mut core, Meter::Tokens, refused, NO_HINT, at(10));
+    // A tenth below the 500 that were in use is sure; this one tries, and no answer comes.
+    admitted(submit(&mut core, 0, 100, at(61_000), at(61_000)));
+    let (_, start) = waiting(submit(&mut core, 0, 100, at(3_000_000), at(61_001)));
+    assert_eq!(start, None);
+    // The 500 leave.
+    assert_eq!(core.poll_timeout(), Some(at(600_000).mono));
+    core.handle_timeout(at(600_000));
+    started(&mut core);
+}
+
+#[test]
 fn a_day_that_is_used_up_ends_at_its_edge_also_while_somebody_tries() {
     let mut core = half_a_day();
     // 51 are in use: one tries, the others wait for what fits in the whole limit.
@@ -221,4 +274,60 @@ fn of_a_limit_that_a_refusal_says_is_cut_no_greater_share_is_used() {
     // Two hundred are in use: the next waits for them to leave, or for somebody to try after a minute.
     let (_, start) = waiting(submit(&mut core, 0, 100, at(300_000), at(1_300)));
     assert_eq!(start, Some(at(61_000).mono));
+}
+
+/// Of a thousand in any minute half may be used, and 400 of that are.
+fn capped(window: Window) -> Core {
+    let half = BasisPoints::new(5_000).expect("below the whole");
+    let mut core = one_target(vec![Limit {
+        headroom: Headroom::Share(half),
+        failures: Failures::Return,
+        ..limit("tokens", Meter::Tokens, 1_000, window)
+    }]);
+    for _ in 0..4 {
+        let open = admitted(submit(&mut core, 0, 100, at(30_000), at(30_000)));
+        let told = Signal {
+            limit: Some(1_000),
+            ..Signal::on(Meter::Tokens)
+        };
+        core.observe(
+            TargetId::new(0),
+            open,
+            Reception::Accepted,
+            &[told],
+            at(30_500),
+        );
+    }
+    core
+}
+
+#[test]
+fn a_window_that_is_full_of_others_makes_what_a_hard_cap_leaves_no_dearer() {
+    let mut core = capped(Window::Sliding { per: MINUTE });
+    let refused = admitted(submit(&mut core, 0, 50, at(50_000), at(50_000)));
+    // Its window began at 0.1 s: the other 600 are somebody else's.
+    let wait = Duration::from_secs(10);
+    refuse(&mut core, Meter::Tokens, refused, wait, at(50_100));
+    let later = at(120_000);
+    admitted(submit(&mut core, 0, 100, later, later));
+    assert_eq!(used(&core, later), 100);
+    // A fiftieth below the 400 is sure, and what is so far from the whole is tried again after a minute.
+    admitted(submit(&mut core, 0, 300, later, later));
+}
+
+#[test]
+fn what_shows_its_remainder_is_full_as_a_whole_when_it_refuses() {
+    let mut core = capped(Window::Fixed { per: MINUTE });
+    let open = admitted(submit(&mut core, 0, 50, at(31_000), at(31_000)));
+    let told = Signal {
+        limit: Some(1_000),
+        remaining: Some(550),
+        ..Signal::on(Meter::Tokens)
+    };
+    let target = TargetId::new(0);
+    core.observe(target, open, Reception::Accepted, &[told], at(31_100));
+    let refused = admitted(submit(&mut core, 0, 40, at(32_000), at(32_000)));
+    refuse(&mut core, Meter::Tokens, refused, NO_HINT, at(32_100));
+    // The refused request itself is given back.
+    assert_eq!(used(&core, at(32_200)), 961);
 }

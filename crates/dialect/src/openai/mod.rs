@@ -1,5 +1,6 @@
 //! OpenAI's chat completions, which many other providers and servers speak too.
 
+mod endings;
 mod envelope;
 mod error;
 mod members;
@@ -9,6 +10,7 @@ mod rewrite;
 mod stream;
 mod usage;
 
+pub use endings::is_cut;
 pub use envelope::Envelope;
 pub use error::{ErrorOut, UpstreamError, classify, error_body, error_event};
 pub use request_error::RequestError;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::Provider;
 
+use super::endings::says_cut;
 use super::error::{self, UpstreamError};
 use super::usage::Usage;
 use crate::json::{Cursor, Piece, Span};
@@ -44,6 +45,8 @@ pub struct Progress {
     pub output_chars: u64,
     /// Whether a choice said why it ended.
     pub finished: bool,
+    /// Whether a choice ended because it reached its maximum.
+    pub cut: bool,
     /// Whether `[DONE]` came.
     pub done: bool,
     /// The last usage that was told. Where every chunk tells one it is cumulative: the last holds
@@ -185,7 +188,10 @@ impl Progress {
                 b"delta" => calls |= self.watch_delta(cursor),
                 b"text" => self.count_text(cursor),
                 b"finish_reason" if cursor.peek() == b'"' => {
-                    self.finished |= cursor.skip().is_some();
+                    if let Some(reason) = cursor.skip() {
+                        self.finished = true;
+                        self.cut |= says_cut(cursor.text(), &reason);
+                    }
                 }
                 _ => {}
             }
@@ -366,6 +372,18 @@ mod tests {
         assert!(reason("\"stop\"").is_complete());
         assert!(watched("data: [DONE]\n\n").done);
         assert!(watched("data: [DONE]").is_complete());
+    }
+
+    #[test]
+    fn one_choice_that_reached_its_maximum_is_remembered() {
+        let ended = |index: u64, reason: &str| {
+            format!(
+                "data: {{\"choices\":[{{\"index\":{index},\"finish_reason\":\"{reason}\"}}]}}\n\n"
+            )
+        };
+        let cut = |first, second| watched(&(ended(0, first) + &ended(1, second))).cut;
+        assert!(cut("length", "stop"));
+        assert!(!cut("stop", "tool_calls"));
     }
 
     #[test]
