@@ -4,7 +4,7 @@
 //! refund, somebody leaving) or later (an overrun, a signal, a ticket that goes before) only marks it as old; it is made anew
 //! when the next ticket joins. With a short line that is every time. A long one is played anew at most every [`AGE_MAX`], and no
 //! further than [`Forecast::PLAYED_MAX`] tickets: those behind, and those of tenants for whom none is kept, are taken to start at
-//! the pace of what was played. So a storm of arrivals cannot make the core slow.
+//! the pace of what was played, which is an estimate and no promise. So a storm of arrivals cannot make the core slow.
 
 use core::time::Duration;
 
@@ -14,7 +14,9 @@ use crate::time::duration_nanos;
 use crate::{Amounts, Lane, LimitId, Now, TenantId, Timestamp};
 
 /// Up to that many tickets are played anew whenever something changed.
-const TICKETS_MAX: usize = 128;
+const TICKETS_MAX: usize = 512;
+/// A line that is longer is played anew for a few tenants only; the others go by its pace.
+const PLAYED_FOR_ALL: usize = 128;
 /// A longer line is played anew when the forecast is that old.
 const AGE_MAX: Duration = Duration::from_millis(100);
 
@@ -72,7 +74,7 @@ impl Forecast {
     /// that was long ago.
     pub(crate) fn pace(&self, waiting: usize, now: Now) -> Option<Pace> {
         let recent = now.mono < self.made.saturating_add(AGE_MAX);
-        (waiting > TICKETS_MAX && recent)
+        (waiting > PLAYED_FOR_ALL && recent)
             .then(|| Pace::of(self))
             .flatten()
     }

@@ -24,8 +24,8 @@ impl Core {
         let waiting = self.line.len();
         let serves = place.filter(|&place| self.forecasts[group][place].serves(waiting, now));
         let mut kept = self.forecasts[group].iter();
-        if serves.is_none()
-            && let Some(pace) = kept.find_map(|forecast| forecast.pace(waiting, now))
+        let is_one_of_many = place.is_none() && kept.len() >= Forecast::KEPT_MAX;
+        if is_one_of_many && let Some(pace) = kept.find_map(|forecast| forecast.pace(waiting, now))
         {
             let ahead = self.line.weight_ahead_of(group, lane, tenant);
             return pace.placed(ahead.saturating_add(demand.weight()), now);

@@ -1,5 +1,5 @@
-//! Every kind of window lets each call start at the first nanosecond at which its rule does, as found by
-//! a count that knows nothing of how the core keeps its own.
+//! Every kind of window lets each call start at the first nanosecond at which its rule does if nobody passes, as found by a
+//! count that knows nothing of how the core keeps its own; or earlier, where it passes others at nobody's cost.
 
 use std::ops::Range;
 
@@ -31,22 +31,27 @@ fn calls_of_uneven_size_start_as_early_as_each_window_allows() {
             let run = run(&scenario, charge);
             assert_eq!(check::rejections(&run), 0, "{window:?}, seed {seed}");
             assert_eq!(check::unanswered(&run), [], "{window:?}, seed {seed}");
-            assert_eq!(check::overtaken(&run), None, "{window:?}, seed {seed}");
+            // On a bucket every charge delays all that come after it; elsewhere a small one may pass.
+            let keeps_order = window == Window::Bucket;
+            if keeps_order {
+                assert_eq!(check::overtaken(&run), None, "{window:?}, seed {seed}");
+            }
             let begin = scenario.begin_ms * 1_000_000;
             let mut books = Books::new([rule]);
             let (mut previous, mut waited) = (0, 0);
-            for call in check::starts(&run) {
+            for call in &run.calls {
                 let sizes = [call.demand.of(Meter::Tokens)];
                 let from = (begin + call.came.as_nanos()).max(previous);
                 let started = begin + call.started.expect("it started").as_nanos();
-                assert_eq!(
-                    Some(started),
-                    books.earliest(from, sizes),
-                    "{window:?}, seed {seed}, {call:?}"
-                );
-                books.started(started, sizes);
+                let in_order = books.earliest(from, sizes).expect("it fits some time");
+                let as_early = match keeps_order {
+                    true => started == in_order,
+                    false => started <= in_order,
+                };
+                assert!(as_early, "{in_order}: {window:?}, seed {seed}, {call:?}");
+                books.started(in_order, sizes);
                 waited += u64::from(call.started > Some(call.came));
-                previous = started;
+                previous = in_order;
             }
             assert!(
                 waited > 20,
