@@ -39,6 +39,11 @@ pub(super) fn bounds(outcome: &Outcome) -> Bounds {
     }
 }
 
+/// Whether a provider's limits move with what it is sent, so that not all refusals can be foreseen.
+pub(super) fn adapts(provider: &str) -> bool {
+    matches!(provider, "together" | "vertex")
+}
+
 /// The share where nothing but estimates differ.
 fn share(outcome: &Outcome) -> (u64, &'static str) {
     match (outcome.provider, outcome.load) {
@@ -56,7 +61,7 @@ fn share(outcome: &Outcome) -> (u64, &'static str) {
 }
 
 fn rejections(outcome: &Outcome) -> (u64, &'static str) {
-    let adapts = matches!(outcome.provider, "together" | "vertex");
+    let adapts = adapts(outcome.provider);
     match outcome.trouble {
         Trouble::Dear | Trouble::Cheap if adapts => (700, ADAPTS),
         Trouble::Dear | Trouble::Cheap if outcome.load == Load::Large => (50, ""),
