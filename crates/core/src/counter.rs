@@ -4,6 +4,7 @@
 mod arrival;
 mod learned;
 mod quantum;
+mod rate;
 mod refused;
 mod told;
 mod trust;
@@ -18,6 +19,7 @@ use crate::{Authority, Headroom, Limit, Mode, Now, Start, Timestamp, Window};
 use arrival::Arrivals;
 use learned::Learned;
 use quantum::Quantum;
+use rate::Rate;
 use trust::Trust;
 
 /// Times that a provider names may be rounded so much; one no longer than that is hardly named.
@@ -38,6 +40,7 @@ pub(crate) struct Counter {
     totals: Totals,
     learned: Learned,
     trust: Trust,
+    rate: Rate,
     arrivals: Arrivals,
     /// Whether the answers to requests that are served name the remainder, and the ceiling.
     told: bool,
@@ -97,6 +100,7 @@ impl Counter {
             totals: Totals::default(),
             learned: Learned::nothing(limit.headroom, limit.meter),
             trust: Trust::WHOLE,
+            rate: Rate::WHOLE,
             arrivals,
             told: false,
             tells_ceiling: false,
@@ -127,8 +131,9 @@ impl Counter {
             // A cut and a level were those of another amount.
             counter.ceiling = ceiling(limit, limit.amount.get());
             counter.trust = self.trust.anew();
+            counter.rate = self.rate.anew();
         }
-        counter.count.retune(counter.ceiling, now);
+        counter.count.retune(counter.in_force(), now);
         if limit.arrival_spread != self.limit.arrival_spread {
             counter.arrivals = Arrivals::assumed(limit.arrival_spread);
             counter.follow_spread(now);
@@ -168,7 +173,7 @@ impl Counter {
             return Earliest::At(now.mono);
         }
         let counted = self.learned.scaled(charge);
-        let usable = self.ceiling.usable - self.learned.margin(self.ceiling.usable);
+        let usable = self.usable() - self.learned.margin(self.usable());
         let whole = self.earliest_within(usable, counted, now);
         let start = match self.trust.level_below(usable) {
             Some(level) => {
@@ -199,6 +204,7 @@ impl Counter {
         if self.limit.authority == Authority::Granted {
             return self.mark(now);
         }
+        self.follow_rate(now);
         let counted = self.learned.scale_next(charge);
         let mut mark = Mark {
             charge,
@@ -215,7 +221,7 @@ impl Counter {
         self.held = self.held.saturating_add(charge);
         self.totals.sent = self.totals.sent.saturating_add(counted);
         self.learned
-            .charged(counted, self.count.learns_over(self.ceiling.usable));
+            .charged(counted, self.count.learns_over(self.usable()));
         self.charge(counted, now);
         mark
     }
@@ -339,7 +345,22 @@ impl Counter {
     }
 
     pub(crate) fn usable(&self) -> u64 {
-        self.ceiling.usable
+        self.rate.of(self.ceiling.usable)
+    }
+
+    /// The ceiling with the rate at which a bucket refills.
+    fn in_force(&self) -> Ceiling {
+        Ceiling {
+            usable: self.usable(),
+            ..self.ceiling
+        }
+    }
+
+    fn follow_rate(&mut self, now: Now) {
+        let per = self.limit.window.per().map_or(0, duration_nanos);
+        if self.rate.rises(per, now.mono) {
+            self.count.retune(self.in_force(), now);
+        }
     }
 }
 

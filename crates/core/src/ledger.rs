@@ -424,11 +424,17 @@ fn close(counters: &mut [Counter], limits: &[LimitId], signal: &Signal, now: Now
     closed
 }
 
-/// Of the limits that a refusal may be about, the fullest is the one; of some that are about as full, the shortest.
+/// Of the limits that a refusal may be about, the fullest is the one; of some that are about as full, the shortest. One about
+/// slots, where none are counted, may be about any: who has no room for another request is sent too many.
 fn suspect(counters: &mut [Counter], charges: &[Charge], signals: &[Signal], now: Now) {
+    let meter = |charge: &Charge| counters[charge.limit.index()].limit.meter;
+    let slots = charges.iter().any(|one| meter(one) == Meter::Concurrent);
     let refused = |charge: &&Charge| {
         let meter = counters[charge.limit.index()].limit.meter;
-        let about = |signal: &Signal| signal.meter == meter && signal.closed_for.is_some();
+        let about = |signal: &Signal| {
+            let is_named = signal.meter == meter || (signal.meter == Meter::Concurrent && !slots);
+            is_named && signal.closed_for.is_some()
+        };
         signals.iter().any(about)
     };
     let full = |charge: &Charge| {

@@ -5,7 +5,7 @@ use core::time::Duration;
 use crate::time::duration_nanos;
 use crate::{Authority, Mode, Now, Timestamp};
 
-use super::{Counter, Mark, ROUNDING};
+use super::{Counter, Mark, ROUNDING, Totals};
 
 /// What is longer counts as that long where it is waited for nothing but our own doubt.
 const DOUBT_MAX: Duration = Duration::from_secs(60);
@@ -63,6 +63,9 @@ impl Counter {
             0 => wait.saturating_sub(ROUNDING),
             _ => wait,
         };
+        if self.count.is_bucket() {
+            self.slower(mark, now);
+        }
         if let Some(full) = self.count.full(mark.counted, exact) {
             return self.is_full(full, mark, now);
         }
@@ -111,15 +114,36 @@ impl Counter {
         let used = self.count.used(now);
         let there = full.saturating_add(mark.counted);
         if used < there {
-            self.learned.told_more(there - used, self.ceiling.usable);
+            if !self.count.is_bucket() || self.told {
+                self.learned.told_more(there - used, self.usable());
+            }
             self.count.set_used(there, now);
         }
+    }
+
+    /// A bucket that is empty again, though ours is not, refills more slowly.
+    fn slower(&mut self, mark: &Mark, now: Now) {
+        if self.told {
+            return;
+        }
+        let per = self.limit.window.per().map_or(1, duration_nanos).max(1);
+        let Totals {
+            sent,
+            returned,
+            overrun,
+            ..
+        } = self.totals;
+        let spent = sent.saturating_add(overrun).saturating_sub(returned);
+        let whole = self.ceiling.usable;
+        self.rate
+            .refused(mark.counted, spent, (whole, per), mark.at, now.mono);
+        self.count.retune(self.in_force(), now);
     }
 
     fn fullness(&self, mark: &Mark) -> u64 {
         share(
             mark.before.saturating_add(mark.counted),
-            self.ceiling.usable,
+            self.count.holds(self.usable()),
         )
     }
 

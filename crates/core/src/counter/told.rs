@@ -34,8 +34,11 @@ impl Counter {
             (Some(limit), Reception::Refused) => {
                 // Of a cut limit no greater share is used than of the whole one.
                 let level = ceiling(&self.limit, limit).usable;
-                if level < self.ceiling.usable {
-                    let usable = self.ceiling.usable;
+                let usable = self.ceiling.usable;
+                if level < usable && self.count.is_bucket() {
+                    self.rate.told(level, usable, now.mono);
+                    self.count.retune(self.in_force(), now);
+                } else if level < usable {
                     self.trust.refused(level, usable, mark.at, now.mono);
                 }
             }
@@ -76,7 +79,7 @@ impl Counter {
     }
 
     fn correct(&mut self, there: u64, unsure: u64, remaining: u64, mark: &Mark, now: Now) {
-        let usable = self.ceiling.usable;
+        let usable = self.usable();
         let used = self.count.used(now);
         let given_back = self.totals.returned.saturating_sub(mark.totals.returned);
         let refilled = self.count.refilled(mark.at, now);
@@ -140,6 +143,7 @@ impl Counter {
             self.ceiling = ceiling;
             // What was refused under another ceiling says nothing of this one.
             self.trust = self.trust.anew();
+            self.rate = self.rate.anew();
             self.count.retune(ceiling, now);
             if let Some(quantum) = &mut self.quantum {
                 quantum.retune(&self.limit, ceiling);
@@ -167,7 +171,7 @@ impl Counter {
     }
 
     /// Whether `signal` may speak of this limit. Without a length it may speak of one of another length, whose ceiling is
-    /// another; with it, a lower ceiling is this one's, cut.
+    /// another; with it, or where such signals have named this one's whole ceiling before, a lower ceiling is this one's, cut.
     pub(crate) fn may_be_told_by(&self, signal: &Signal) -> bool {
         let Some(per) = self.limit.window.per() else {
             return false;
@@ -177,7 +181,9 @@ impl Counter {
             Some(said) => {
                 said.abs_diff(per) <= per / 10 && signal.limit.is_none_or(|limit| limit <= amount)
             }
-            None => signal.limit.is_none_or(|limit| limit == amount),
+            None => signal
+                .limit
+                .is_none_or(|limit| limit == amount || (self.tells_ceiling && limit < amount)),
         };
         self.limit.meter == signal.meter && fits
     }

@@ -222,3 +222,56 @@ fn of_a_limit_that_a_refusal_says_is_cut_no_greater_share_is_used() {
     let (_, start) = waiting(submit(&mut core, 0, 100, at(300_000), at(1_300)));
     assert_eq!(start, Some(at(61_000).mono));
 }
+
+/// What of the only limit may be used.
+fn usable(core: &Core, now: Now) -> u64 {
+    core.limit_states(now).next().expect("a limit").usable
+}
+
+#[test]
+fn a_bucket_that_refuses_again_and_again_refills_more_slowly_and_is_back_after_a_cut() {
+    let mut core = returning(Window::Bucket { per: MINUTE });
+    let first = admitted(submit(&mut core, 0, 300, at(1_000), at(1_000)));
+    refuse(&mut core, Meter::Tokens, first, NO_HINT, at(1_100));
+    assert_eq!(usable(&core, at(1_100)), 875);
+    // Of what refills in the 30 s after it, 200 are served.
+    for _ in 0..2 {
+        let open = admitted(submit(&mut core, 0, 100, at(20_000), at(20_000)));
+        serve(&mut core, open, at(20_500));
+    }
+    let third = admitted(submit(&mut core, 0, 100, at(31_000), at(31_000)));
+    refuse(&mut core, Meter::Tokens, third, NO_HINT, at(31_100));
+    // Not less than half of what it was, though no more than 400 a minute were seen.
+    assert_eq!(usable(&core, at(31_100)), 437);
+    // It holds for a minute and rises by 250 in the half after it.
+    admitted(submit(&mut core, 0, 100, at(91_100), at(91_100)));
+    assert_eq!(usable(&core, at(91_100)), 437);
+    admitted(submit(&mut core, 0, 100, at(121_100), at(121_100)));
+    assert_eq!(usable(&core, at(121_100)), 687);
+}
+
+#[test]
+fn an_overload_is_about_the_fullest_limit_where_no_slots_are_counted() {
+    let bucket = || {
+        limit(
+            "tokens",
+            Meter::Tokens,
+            1_000,
+            Window::Bucket { per: MINUTE },
+        )
+    };
+    for (limits, usable_after) in [
+        (vec![bucket()], 875),
+        (vec![bucket(), crate::in_flight(9)], 1_000),
+    ] {
+        let mut core = one_target(limits);
+        let only = admitted(submit(&mut core, 0, 300, at(1_000), at(1_000)));
+        let closed = Signal {
+            closed_for: Some(NO_HINT),
+            ..Signal::on(Meter::Concurrent)
+        };
+        let target = TargetId::new(0);
+        core.observe(target, only, Reception::Refused, &[closed], at(1_100));
+        assert_eq!(usable(&core, at(1_100)), usable_after);
+    }
+}

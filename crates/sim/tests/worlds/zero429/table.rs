@@ -49,9 +49,16 @@ fn line(text: &mut String, outcome: &Outcome) {
         Load::Small => "small",
         Load::Large => "large",
     };
-    let refused = match &outcome.rejected_by {
-        Some(limit) => format!("{} ({limit})", outcome.rejections),
-        None => "0".to_owned(),
+    let refused = match (&outcome.rejected_by, outcome.trouble) {
+        (Some(limit), Trouble::Cut) => format!(
+            "{} + {} ({limit}) | {}",
+            outcome.rejections_at_once,
+            outcome.rejections - outcome.rejections_at_once,
+            outcome.rejections_a_minute
+        ),
+        (None, Trouble::Cut) => "0 | 0".to_owned(),
+        (Some(limit), _) => format!("{} ({limit})", outcome.rejections),
+        (None, _) => "0".to_owned(),
     };
     writeln!(
         text,
@@ -86,10 +93,11 @@ const fn head(trouble: Trouble) -> &'static str {
              |---|---|--:|--:|--:|---|--:|--:|---|\n"
         }
         Trouble::Cut => {
-            "\n## Limits are cut to half from the fourth minute on, for ten\n\n429s count from then on to the end; \
-             *served* is of three minutes, from three minutes after the cut ended.\n\n\
-             | provider | calls | taken | 429s | served | of | wait p50, ms | p99, ms | why not all |\n\
-             |---|---|--:|--:|--:|---|--:|--:|---|\n"
+            "\n## Limits are cut to half from the fourth minute on, for ten\n\n429s count from then on to the end: of \
+             calls that were on their way when the first of them was known, and of later ones, with the most of these that were \
+             sent in one minute. *Served* is of three minutes, from three minutes after the cut ended.\n\n\
+             | provider | calls | taken | 429s | a minute | served | of | wait p50, ms | p99, ms | why not all |\n\
+             |---|---|--:|--:|--:|--:|---|--:|--:|---|\n"
         }
     }
 }
