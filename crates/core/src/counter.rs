@@ -19,11 +19,14 @@ use crate::{Authority, Headroom, Limit, Mode, Now, Start, Timestamp, Window};
 use arrival::Arrivals;
 use learned::Learned;
 use quantum::Quantum;
-use rate::Rate;
+use rate::{MINUTE, Rate};
 use trust::Trust;
 
 /// Times that a provider names may be rounded so much; one no longer than that is hardly named.
 const ROUNDING: Duration = Duration::from_secs(1);
+
+/// A window shorter than that is over before anything can be measured in it.
+const SHORT: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Counter {
@@ -80,7 +83,6 @@ pub(crate) struct Mark {
     tries: bool,
     /// The same of the quantum, where there is one.
     before_in_quantum: u64,
-    tries_quantum: bool,
 }
 
 impl Counter {
@@ -196,7 +198,9 @@ impl Counter {
             alone: self.ceiling.alone.max(charge),
         };
         let start = self.count.earliest(ceiling, charge, now);
-        start.later(Earliest::At(self.closed_until))
+        start.later(Earliest::At(
+            self.closed_until.max(self.rate.next(now.mono)),
+        ))
     }
 
     /// Counts `charge` for a reservation.
@@ -214,7 +218,6 @@ impl Counter {
         if charge > 0 {
             mark.tries = self.trust.goes_ahead(mark.before.saturating_add(counted));
             if let Some(quantum) = &mut self.quantum {
-                mark.tries_quantum = quantum.goes_ahead(charge, now);
                 quantum.charge(charge, now);
             }
         }
@@ -222,6 +225,10 @@ impl Counter {
         self.totals.sent = self.totals.sent.saturating_add(counted);
         self.learned
             .charged(counted, self.count.learns_over(self.usable()));
+        if self.is_short() {
+            let per = self.limit.window.per().map_or(0, duration_nanos);
+            self.rate.goes(counted, self.usable(), per, now.mono);
+        }
         self.charge(counted, now);
         mark
     }
@@ -236,7 +243,6 @@ impl Counter {
             at: now.mono,
             tries: false,
             before_in_quantum: self.quantum.as_ref().map_or(0, |quantum| quantum.used(now)),
-            tries_quantum: false,
         }
     }
 
@@ -259,12 +265,7 @@ impl Counter {
         if mark.tries {
             self.trust.gives_up();
         }
-        if mark.tries_quantum
-            && let Some(quantum) = &mut self.quantum
-        {
-            quantum.gives_up();
-        }
-        mark.tries || mark.tries_quantum
+        mark.tries
     }
 
     /// What `charge` was counted as becomes what `settled` says.
@@ -348,6 +349,11 @@ impl Counter {
         self.rate.of(self.ceiling.usable)
     }
 
+    /// Whether its windows are over before anything can be measured in one.
+    fn is_short(&self) -> bool {
+        self.limit.window.per().is_some_and(|per| per < SHORT)
+    }
+
     /// The ceiling with the rate at which a bucket refills.
     fn in_force(&self) -> Ceiling {
         Ceiling {
@@ -358,7 +364,7 @@ impl Counter {
 
     fn follow_rate(&mut self, now: Now) {
         let per = self.limit.window.per().map_or(0, duration_nanos);
-        if self.rate.rises(per, now.mono) {
+        if self.rate.rises(per.max(MINUTE), now.mono) {
             self.count.retune(self.in_force(), now);
         }
     }

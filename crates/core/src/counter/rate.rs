@@ -1,12 +1,21 @@
-//! How fast a bucket refills, where only refusals tell.
+//! How much of a limit there is where it comes back all the time, a bucket or a window of a second, and only refusals tell.
 //!
 //! A refusal says that the bucket is empty there. Between two of them it gave what was spent meanwhile, which is its rate: a
 //! lower one than ours is a cut, or somebody else who takes a part. Soon after another refusal that is no measurement yet,
 //! and the rate goes down by a step. It holds for a window, so that a rate that stays low costs one refusal a window, and
 //! then rises evenly, by half of the whole rate in a window, so that it is back soon after a cut ended.
+//!
+//! In a window of a second nothing can be measured between two refusals: there it is what was in use at one. What was lowered by
+//! a refusal is used evenly for some minutes, since a second's worth at once would be refused in a heap.
+
+use core::time::Duration;
 
 use crate::Timestamp;
 
+/// How long the rate of a shorter window holds, in nanoseconds.
+pub(crate) const MINUTE: u64 = 60_000_000_000;
+/// So long after a refusal in a short window requests go evenly.
+const EVEN: Duration = Duration::from_secs(600);
 /// The whole rate. Others are shares of it.
 const WHOLE: u64 = 10_000;
 /// No rate is lower.
@@ -26,6 +35,8 @@ pub(crate) struct Rate {
     spent: u64,
     /// What was refused since counting began.
     refused: u64,
+    /// In a short window the next starts then: what goes evenly is refused one at a time, and what goes at once in heaps.
+    next: Timestamp,
 }
 
 impl Rate {
@@ -35,6 +46,7 @@ impl Rate {
         share: WHOLE,
         spent: 0,
         refused: 0,
+        next: Timestamp::ZERO,
     };
 
     /// What of `whole` comes back in a window.
@@ -86,6 +98,33 @@ impl Rate {
         self.set = now;
     }
 
+    /// A request that was sent at `sent` is refused where `used` of `whole` were in use, of a window that is over before anything
+    /// can be measured in it.
+    pub(crate) fn full(&mut self, used: u64, whole: u64, sent: Timestamp, now: Timestamp) {
+        if self.set > Timestamp::ZERO && sent <= self.set {
+            return;
+        }
+        let found = u128::from(used) * u128::from(WHOLE) / u128::from(whole.max(1));
+        let found = u64::try_from(found).unwrap_or(u64::MAX);
+        let step = self.share - self.share / 16;
+        self.share = step.min(found).max(self.share / 2).max(RATE_MIN);
+        self.share_then = self.share;
+        self.set = now;
+    }
+
+    /// Of `usable` in a short window of `per` nanoseconds, `charge` goes now.
+    pub(crate) fn goes(&mut self, charge: u64, usable: u64, per: u64, now: Timestamp) {
+        let takes = u128::from(per) * u128::from(charge) / u128::from(usable.max(1));
+        let takes = u64::try_from(takes).unwrap_or(u64::MAX).min(per);
+        self.next = self.next.max(now).plus_nanos(takes);
+    }
+
+    /// When the next starts in a short window; at once where none was refused for long.
+    pub(crate) fn next(&self, now: Timestamp) -> Timestamp {
+        let was_refused = self.set > Timestamp::ZERO && now.saturating_since(self.set) < EVEN;
+        if was_refused { self.next } else { now }
+    }
+
     /// A limit said itself that `there` of `whole` come back in a window.
     pub(crate) fn told(&mut self, there: u64, whole: u64, now: Timestamp) {
         let share = u128::from(there) * u128::from(WHOLE) / u128::from(whole.max(1));
@@ -118,7 +157,6 @@ mod tests {
     use super::*;
 
     const SECOND: u64 = 1_000_000_000;
-    const MINUTE: u64 = 60 * SECOND;
     const WINDOW: (u64, u64) = (1_000, MINUTE);
 
     fn at(seconds: u64) -> Timestamp {
@@ -160,6 +198,28 @@ mod tests {
         assert!(rate.rises(MINUTE, at(500)));
         assert_eq!(rate.of(1_000), 1_000);
         assert!(!rate.rises(MINUTE, at(501)));
+    }
+
+    #[test]
+    fn of_a_short_window_it_is_what_was_in_use_and_used_evenly() {
+        let mut rate = Rate::WHOLE;
+        rate.goes(1, 20, SECOND, at(99));
+        assert_eq!(rate.next(at(99)), at(99));
+        rate.full(14, 20, at(99), at(100));
+        assert_eq!(rate.of(20), 14);
+        // A burst counts once; at least a sixteenth goes.
+        rate.full(2, 20, at(100), at(100));
+        assert_eq!(rate.of(20), 14);
+        rate.full(19, 20, at(101), at(101));
+        assert_eq!(rate.of(20), 13);
+        rate.goes(1, 10, SECOND, at(102));
+        rate.goes(1, 10, SECOND, at(102));
+        assert_eq!(
+            rate.next(at(102)),
+            Timestamp::from_nanos(102 * SECOND + SECOND / 5)
+        );
+        assert_eq!(rate.next(at(700)), at(102).plus_nanos(SECOND / 5));
+        assert_eq!(rate.next(at(701)), at(701));
     }
 
     #[test]

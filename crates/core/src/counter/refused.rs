@@ -69,6 +69,11 @@ impl Counter {
         if let Some(full) = self.count.full(mark.counted, exact) {
             return self.is_full(full, mark, now);
         }
+        // What is told of it is over when it is read.
+        if self.is_short() {
+            let whole = self.ceiling.usable;
+            return self.rate.full(mark.before, whole, mark.at, now.mono);
+        }
         if self.told {
             let full = self.ceiling.usable.saturating_sub(mark.counted) + 1;
             return self.is_full(full, mark, now);
@@ -79,11 +84,13 @@ impl Counter {
         let began = ends.checked_sub(duration_nanos(per)).filter(|_| named);
         let since = began.and_then(|began| self.count.since(Timestamp::from_nanos(began)));
         let Some(since) = since else {
+            let level = mark.before - mark.before / 24;
+            let per = per.min(DOUBT_MAX);
+            let wait = self.trust.doubted(level, usable, per, mark.at, now.mono);
             if !named {
-                self.close(per.min(DOUBT_MAX) / 4, now);
+                self.close(wait, now);
             }
-            let level = mark.before - mark.before / 10;
-            return self.trust.refused(level, usable, mark.at, now.mono);
+            return;
         };
         // Others that were refused with it were charged by the same estimate.
         if mark.at < self.relearned {
@@ -102,10 +109,8 @@ impl Counter {
     /// The request behind `mark` was served.
     pub(crate) fn served(&mut self, mark: &Mark) {
         let used = mark.before.saturating_add(mark.counted);
-        self.trust.served(used, mark.at);
-        if let Some(quantum) = &mut self.quantum {
-            quantum.served(mark);
-        }
+        let per = self.limit.window.per().unwrap_or_default();
+        self.trust.served(used, mark.at, per);
     }
 
     /// The provider counts `full` beside the refused request, which is still counted here.

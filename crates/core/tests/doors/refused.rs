@@ -99,14 +99,19 @@ fn without_a_hint_what_was_in_use_is_about_what_can_be_had_and_one_at_a_time_tri
     }
     let sixth = admitted(submit(&mut core, 0, 100, at(1), at(1)));
     refuse(&mut core, Meter::Tokens, sixth, NO_HINT, at(10));
-    // A tenth below the 500 that were in use.
+    // A little below the 500 that were in use.
     assert_eq!(used(&core, at(10)), 500);
     let (_, start) = waiting(submit(&mut core, 0, 100, at(600_000), at(20_000)));
     assert_eq!(start, Some(at(60_000).mono));
     core.handle_timeout(at(60_000));
+    // One asks whether that holds; the others wait for its answer.
+    let asks = started(&mut core);
+    let (_, start) = waiting(submit(&mut core, 0, 100, at(600_000), at(60_000)));
+    assert_eq!(start, None);
+    serve(&mut core, asks, at(60_010));
     started(&mut core);
-    for _ in 0..3 {
-        admitted(submit(&mut core, 0, 100, at(60_000), at(60_000)));
+    for _ in 0..2 {
+        admitted(submit(&mut core, 0, 100, at(60_010), at(60_010)));
     }
     // A minute has gone by since: the fifth tries, and nobody else beside it.
     let tries = admitted(submit(&mut core, 0, 100, at(60_020), at(60_020)));
@@ -130,16 +135,18 @@ fn a_try_that_is_refused_is_the_last_for_a_minute() {
     admitted(submit(&mut core, 0, 500, at(0), at(0)));
     let first = admitted(submit(&mut core, 0, 100, at(0), at(0)));
     refuse(&mut core, Meter::Tokens, first, NO_HINT, at(10));
-    admitted(submit(&mut core, 0, 440, at(60_000), at(60_000)));
+    let asks = admitted(submit(&mut core, 0, 440, at(60_000), at(60_000)));
+    serve(&mut core, asks, at(60_005));
     let tries = admitted(submit(&mut core, 0, 100, at(60_010), at(60_010)));
     refuse(&mut core, Meter::Tokens, tries, NO_HINT, at(60_200));
-    // Half-way from 450 to a tenth below 440; the limit itself is closed for a quarter of its window.
+    // A little below 440 now, which is 422; the limit itself is closed for a quarter of its window.
     let (_, start) = waiting(submit(&mut core, 0, 10, at(600_000), at(60_300)));
     assert_eq!(start, Some(at(120_000).mono));
     core.handle_timeout(at(120_000));
-    started(&mut core);
-    admitted(submit(&mut core, 0, 413, at(120_000), at(120_000)));
-    // 423 are in use. One more is too much until a minute after that refusal.
+    let asks = started(&mut core);
+    serve(&mut core, asks, at(120_000));
+    admitted(submit(&mut core, 0, 412, at(120_000), at(120_000)));
+    // 422 are in use. One more is too much until a minute after that refusal.
     let (_, start) = waiting(submit(&mut core, 0, 10, at(600_000), at(120_001)));
     assert_eq!(start, Some(at(120_200).mono));
 }
