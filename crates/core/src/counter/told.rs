@@ -15,7 +15,8 @@ impl Counter {
     /// When exactly the provider looked at its count we do not know: some time between our sending and its answer. What of
     /// ours was on its way meanwhile may be in its number or not. A number that fits none of these cases tells of somebody
     /// else, of another estimate or of a window that has begun, and the count follows it as far as it must. A ceiling below
-    /// the configured one is a temporary cut: it holds until a later signal tells otherwise.
+    /// the configured one is a temporary cut: it holds until a later signal tells otherwise. What is told of a window of a second
+    /// is over when it is read.
     pub(crate) fn observe(&mut self, signal: &Signal, mark: &Mark, reception: Reception, now: Now) {
         if mark.at < self.newest {
             return;
@@ -57,7 +58,7 @@ impl Counter {
             self.limit.start = Start::Full;
             self.unknown = false;
             self.count.set_used(there.saturating_add(unsure), now);
-        } else {
+        } else if !self.is_short() {
             self.correct(there, unsure, remaining, mark, now);
         }
         self.told |= reception == Reception::Accepted;

@@ -13,11 +13,15 @@ pub(super) struct Bounds {
     pub(super) cause: &'static str,
 }
 
+/// The most 429s in a minute, those of calls apart that were on their way at the first.
+const A_MINUTE_MAX: u64 = 40;
+
 impl Bounds {
     pub(super) fn hold(&self, outcome: &Outcome) -> bool {
         let calls = outcome.calls + outcome.rejections;
         let rejections = outcome.rejections * 10_000 <= self.rejections_max * calls;
-        rejections && outcome.share >= self.share_min
+        let a_minute = outcome.rejections_a_minute <= A_MINUTE_MAX;
+        rejections && a_minute && outcome.share >= self.share_min
     }
 }
 
@@ -30,7 +34,7 @@ pub(super) fn bounds(outcome: &Outcome) -> Bounds {
     let share_min = match outcome.trouble {
         Trouble::Dear | Trouble::Cheap => share,
         // Of what others leave, and after a cut, the more uncertain as it is little.
-        Trouble::Others | Trouble::Cut => share * 75 / 100,
+        Trouble::Others | Trouble::Cut => share * 85 / 100,
     };
     Bounds {
         rejections_max,
@@ -63,12 +67,11 @@ fn share(outcome: &Outcome) -> (u64, &'static str) {
 fn rejections(outcome: &Outcome) -> (u64, &'static str) {
     let adapts = adapts(outcome.provider);
     match outcome.trouble {
-        Trouble::Dear | Trouble::Cheap if adapts => (700, ADAPTS),
-        Trouble::Dear | Trouble::Cheap if outcome.load == Load::Large => (50, ""),
+        Trouble::Dear | Trouble::Cheap if adapts => (100, ADAPTS),
+        Trouble::Dear | Trouble::Cheap if outcome.load == Load::Large => (20, ""),
         Trouble::Dear | Trouble::Cheap => (0, ""),
-        Trouble::Others if adapts => (1_800, ADAPTS),
-        Trouble::Others => (500, ""),
-        Trouble::Cut if adapts => (7_500, ADAPTS),
-        Trouble::Cut => (1_000, ""),
+        Trouble::Others | Trouble::Cut if adapts => (300, ADAPTS),
+        Trouble::Others => (300, ""),
+        Trouble::Cut => (500, ""),
     }
 }
