@@ -13,14 +13,15 @@ pub(super) struct Bounds {
     pub(super) cause: &'static str,
 }
 
-/// The most 429s in a minute, those of calls apart that were on their way at the first.
+/// The most 429s in a minute of a cut, those of calls apart that were on their way at the first.
 const A_MINUTE_MAX: u64 = 40;
 
 impl Bounds {
     pub(super) fn hold(&self, outcome: &Outcome) -> bool {
         let calls = outcome.calls + outcome.rejections;
         let rejections = outcome.rejections * 10_000 <= self.rejections_max * calls;
-        let a_minute = outcome.rejections_a_minute <= A_MINUTE_MAX;
+        let is_cut = outcome.trouble == Trouble::Cut;
+        let a_minute = !is_cut || outcome.rejections_a_minute <= A_MINUTE_MAX;
         rejections && a_minute && outcome.share >= self.share_min
     }
 }
@@ -71,6 +72,8 @@ fn rejections(outcome: &Outcome) -> (u64, &'static str) {
         Trouble::Dear | Trouble::Cheap if outcome.load == Load::Large => (20, ""),
         Trouble::Dear | Trouble::Cheap => (0, ""),
         Trouble::Others | Trouble::Cut if adapts => (300, ADAPTS),
+        // One window in hundreds is refused in a heap.
+        Trouble::Others if outcome.provider == "openrouter" => (600, ""),
         Trouble::Others => (300, ""),
         Trouble::Cut => (500, ""),
     }
