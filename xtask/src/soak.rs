@@ -3,8 +3,11 @@
 //! A round runs every property test with many cases from fresh seeds, and the end-to-end chaos tests with more rounds
 //! than in the ordinary test run. A found failure is kept by proptest beside the test, to be committed with the mend.
 
+mod zero429;
+
 use std::fmt::Write as _;
 use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -19,7 +22,11 @@ use crate::test;
 use crate::workspace::Workspace;
 
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    other: Option<Other>,
+
     /// No round is begun after that many minutes
     #[arg(long, default_value_t = 30)]
     minutes: u64,
@@ -32,6 +39,13 @@ pub(crate) struct Args {
     /// Rounds of each end-to-end chaos test
     #[arg(long, default_value_t = 200)]
     chaos_rounds: u32,
+}
+
+/// What else can be run for long.
+#[derive(clap::Subcommand)]
+enum Other {
+    /// Play the virtual matrix of all providers under one seed after the other
+    Zero429(zero429::Args),
 }
 
 struct Round {
@@ -47,6 +61,9 @@ struct Round {
 ///
 /// When the set-up is incomplete, cargo cannot start or the page cannot be written.
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(Other::Zero429(args)) = &args.other {
+        return zero429::run(args);
+    }
     let workspace = Workspace::load()?;
     let mut runner = Runner::new()?;
     let environment = setup::prepare(&workspace, &mut runner)?;
@@ -61,10 +78,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         rounds.push(round(seed, args, &workspace, &mut runner, &environment)?);
     }
     let page = page(args, &Machine::look(), &rounds);
-    let directory = workspace.root.join("docs/results");
-    fs::create_dir_all(&directory)?;
-    let path = directory.join(format!("soak-{}.md", clock::today()));
-    fs::write(&path, &page).with_context(|| format!("cannot write {}", path.display()))?;
+    let path = keep(&workspace, "soak", &page)?;
     println!("\n{page}\nwritten to {}", path.display());
     let is_clean = rounds.iter().all(|round| round.outcome == "ok");
     Ok(if is_clean {
@@ -116,12 +130,22 @@ fn round(
     })
 }
 
+/// Writes a page of today into `docs/results`.
+fn keep(workspace: &Workspace, name: &str, page: &str) -> anyhow::Result<PathBuf> {
+    let directory = workspace.root.join("docs/results");
+    fs::create_dir_all(&directory)?;
+    let path = directory.join(format!("{name}-{}.md", clock::today()));
+    fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path)
+}
+
 fn page(args: &Args, machine: &Machine, rounds: &[Round]) -> String {
     let Args {
         minutes,
         seeds,
         cases,
         chaos_rounds,
+        ..
     } = args;
     let mut page = format!(
         "# Soak of {}\n\n\
@@ -148,6 +172,7 @@ mod tests {
     #[test]
     fn the_page_names_command_machine_and_each_round() {
         let args = Args {
+            other: None,
             minutes: 1,
             seeds: 2,
             cases: 3,

@@ -4,6 +4,7 @@
 mod arrival;
 mod learned;
 mod quantum;
+mod rate;
 mod refused;
 mod slots;
 mod told;
@@ -22,10 +23,14 @@ use crate::{
 use arrival::Arrivals;
 use learned::Learned;
 use quantum::Quantum;
+use rate::{MINUTE, Rate};
 use trust::Trust;
 
 /// Times that a provider names may be rounded so much; one no longer than that is hardly named.
 const ROUNDING: Duration = Duration::from_secs(1);
+
+/// A window shorter than that is over before anything can be measured in it.
+const SHORT: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Counter {
@@ -46,6 +51,7 @@ pub(crate) struct Counter {
     totals: Totals,
     learned: Learned,
     trust: Trust,
+    rate: Rate,
     arrivals: Arrivals,
     /// How many slots are used, where nobody publishes it.
     slots: Option<AdaptiveSlots>,
@@ -85,7 +91,6 @@ pub(crate) struct Mark {
     tries: bool,
     /// The same of the quantum, where there is one.
     before_in_quantum: u64,
-    tries_quantum: bool,
 }
 
 impl Counter {
@@ -109,6 +114,7 @@ impl Counter {
             totals: Totals::default(),
             learned: nothing_learned(limit),
             trust: Trust::WHOLE,
+            rate: Rate::WHOLE,
             arrivals,
             slots,
             told: false,
@@ -152,8 +158,9 @@ impl Counter {
             counter.ceiling = ceiling(limit, counter.whole);
             counter.trust = self.trust.anew();
             counter.retune_slots();
+            counter.rate = self.rate.anew();
         }
-        counter.count.retune(counter.ceiling, now);
+        counter.count.retune(counter.in_force(), now);
         if limit.arrival_spread != self.limit.arrival_spread {
             counter.arrivals = Arrivals::assumed(limit.arrival_spread);
             counter.follow_spread(now);
@@ -198,7 +205,7 @@ impl Counter {
             return Earliest::At(now.mono);
         }
         let counted = self.learned.scaled(charge);
-        let usable = self.ceiling.usable - self.learned.margin(self.ceiling.usable);
+        let usable = self.usable() - self.learned.margin(self.usable());
         let whole = self.earliest_within(usable, counted, now);
         let start = match self.trust.level_below(usable) {
             Some(level) => {
@@ -221,11 +228,14 @@ impl Counter {
             alone: self.ceiling.alone.max(charge),
         };
         let start = self.count.earliest(ceiling, charge, now);
-        start.later(Earliest::At(self.closed_until))
+        start.later(Earliest::At(
+            self.closed_until.max(self.rate.next(now.mono)),
+        ))
     }
 
     /// Counts `charge` for a reservation.
     pub(crate) fn reserve(&mut self, charge: u64, now: Now) -> Mark {
+        self.follow_rate(now);
         let mut mark = Mark {
             charge,
             ..self.mark(now)
@@ -236,16 +246,21 @@ impl Counter {
         let counted = self.learned.scale_next(charge);
         mark.counted = counted;
         if charge > 0 {
-            mark.tries = self.trust.goes_ahead(mark.before.saturating_add(counted));
+            mark.tries = self
+                .trust
+                .goes_ahead(mark.before.saturating_add(counted), now.mono);
             if let Some(quantum) = &mut self.quantum {
-                mark.tries_quantum = quantum.goes_ahead(&mark);
                 quantum.charge(charge, now);
             }
         }
         self.held = self.held.saturating_add(charge);
         self.sent = self.sent.saturating_add(counted);
         self.learned
-            .charged(counted, self.count.learns_over(self.ceiling.usable));
+            .charged(counted, self.count.learns_over(self.usable()));
+        if self.is_short() {
+            let per = self.limit.window.per().map_or(0, duration_nanos);
+            self.rate.goes(counted, self.usable(), per, now.mono);
+        }
         self.charge(counted, now);
         mark
     }
@@ -260,7 +275,6 @@ impl Counter {
             at: now.mono,
             tries: false,
             before_in_quantum: self.quantum.as_ref().map_or(0, |quantum| quantum.used(now)),
-            tries_quantum: false,
         }
     }
 
@@ -283,12 +297,7 @@ impl Counter {
         if mark.tries {
             self.trust.try_answered();
         }
-        if mark.tries_quantum
-            && let Some(quantum) = &mut self.quantum
-        {
-            quantum.try_answered();
-        }
-        mark.tries || mark.tries_quantum
+        mark.tries
     }
 
     /// What the charge behind `mark` was counted as becomes what `settled` says.
@@ -393,7 +402,27 @@ impl Counter {
     }
 
     pub(crate) fn usable(&self) -> u64 {
-        self.ceiling.usable
+        self.rate.of(self.ceiling.usable)
+    }
+
+    /// Whether its windows are over before anything can be measured in one.
+    fn is_short(&self) -> bool {
+        self.limit.window.per().is_some_and(|per| per < SHORT)
+    }
+
+    /// The ceiling with the rate at which a bucket refills.
+    fn in_force(&self) -> Ceiling {
+        Ceiling {
+            usable: self.usable(),
+            ..self.ceiling
+        }
+    }
+
+    fn follow_rate(&mut self, now: Now) {
+        let per = self.limit.window.per().map_or(0, duration_nanos);
+        if self.rate.rises(per.max(MINUTE), now.mono) {
+            self.count.retune(self.in_force(), now);
+        }
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Call {
     pub refused: Option<Refusal>,
     /// The provider's limit that answered 429.
     pub rejected_by: Option<String>,
+    /// When that answer came.
+    pub rejected_at: Option<Timestamp>,
 }
 
 /// What came of a world.

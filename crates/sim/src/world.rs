@@ -253,6 +253,7 @@ impl<'a> World<'a> {
             answered: None,
             refused: None,
             rejected_by: None,
+            rejected_at: None,
         });
         let tokens = demand.of(Meter::Tokens);
         self.note(index, TraceEvent::Came { tokens });
@@ -367,6 +368,7 @@ impl<'a> World<'a> {
                 self.core
                     .observe(target, reservation, Reception::Refused, &signals, now);
                 self.calls[call].rejected_by = Some(limit.clone());
+                self.calls[call].rejected_at = Some(now.mono);
                 self.note(call, TraceEvent::Rejected { limit, wait });
                 self.core.settle(reservation, Outcome::Failed, now);
                 if resends < self.resends_max {

@@ -78,10 +78,10 @@ impl Learned {
         u64::try_from(scaled / u128::from(WHOLE)).unwrap_or(u64::MAX)
     }
 
-    /// What is left free of `usable`.
+    /// What is left free of `usable`: the least, and what was learned beside it.
     pub(crate) fn margin(&self, usable: u64) -> u64 {
         let least = self.margin_min.map_or(0, |share| usable / share);
-        self.margin.max(least).min(usable / MARGIN_MAX)
+        (self.margin + least).min(usable / MARGIN_MAX)
     }
 
     /// So much was charged, as it was scaled.
@@ -174,8 +174,10 @@ mod tests {
     fn of_tokens_something_is_always_left_free() {
         let mut learned = Learned::nothing(Headroom::Auto, Meter::Tokens);
         assert_eq!(learned.margin(8_000), 100);
+        learned.told_more(120, 8_000);
+        assert_eq!(learned.margin(8_000), 220);
         learned.told_more(150, 8_000);
-        assert_eq!(learned.margin(8_000), 150);
+        assert_eq!(learned.margin(8_000), 235);
     }
 
     #[test]

@@ -7,14 +7,14 @@ use crate::window::{Ceiling, Earliest, Sliding};
 use crate::{Limit, Now, Timestamp};
 
 use super::Mark;
-use super::trust::Trust;
+use super::rate::{MINUTE, Rate};
 
 #[derive(Clone, Debug)]
 pub(super) struct Quantum {
     pub(super) length: Duration,
     ceiling: Ceiling,
     count: Sliding,
-    trust: Trust,
+    rate: Rate,
 }
 
 impl Quantum {
@@ -32,7 +32,7 @@ impl Quantum {
             length,
             ceiling,
             count: Sliding::begin(nanos, spread, 0, now),
-            trust: Trust::WHOLE,
+            rate: Rate::WHOLE,
         };
         quantum.retune(limit, ceiling);
         Some(quantum)
@@ -49,30 +49,30 @@ impl Quantum {
         };
         if ceiling != self.ceiling {
             // What was refused under another ceiling says nothing of this one.
-            self.trust = self.trust.anew();
+            self.rate = self.rate.anew();
             self.ceiling = ceiling;
         }
     }
 
     /// The use stays, but what refusals told was of another rule.
     pub(super) fn forget(&mut self) {
-        self.trust = self.trust.anew();
+        self.rate = self.rate.anew();
     }
 
     pub(super) fn earliest(&self, charge: u64, now: Now) -> Earliest {
-        let whole = self.count.earliest(self.ceiling, charge, now);
-        let Some(usable) = self.trust.level_below(self.ceiling.usable) else {
-            return whole;
-        };
         let ceiling = Ceiling {
-            usable,
+            usable: self.rate.of(self.ceiling.usable),
             ..self.ceiling
         };
-        let trusted = self.count.earliest(ceiling, charge, now);
-        self.trust.earliest(trusted, whole, now.mono)
+        let whole = self.count.earliest(ceiling, charge, now);
+        whole.later(Earliest::At(self.rate.next(now.mono)))
     }
 
     pub(super) fn charge(&mut self, charge: u64, now: Now) {
+        self.rate.rises(MINUTE, now.mono);
+        let usable = self.rate.of(self.ceiling.usable);
+        self.rate
+            .goes(charge, usable, duration_nanos(self.length), now.mono);
         self.count.charge(charge, now);
     }
 
@@ -92,33 +92,15 @@ impl Quantum {
         self.count.set_spread(spread, now);
     }
 
-    /// The request behind `mark` goes ahead. True where it tries more than is known to be there.
-    pub(super) fn goes_ahead(&mut self, mark: &Mark) -> bool {
-        let used = mark.before_in_quantum.saturating_add(mark.charge);
-        self.trust.goes_ahead(used)
-    }
-
-    /// One that tried is answered, or never will be.
-    pub(super) fn try_answered(&mut self) {
-        self.trust.try_answered();
-    }
-
-    /// The request behind `mark` was served.
-    pub(super) fn served(&mut self, mark: &Mark) {
-        let used = mark.before_in_quantum.saturating_add(mark.charge);
-        self.trust.served(used, mark.at);
-    }
-
     /// The request behind `mark` was refused for it.
     pub(super) fn refused(&mut self, mark: &Mark, now: Now) {
-        let level = mark.before_in_quantum;
-        self.trust
-            .refused(level, self.ceiling.usable, mark.at, now.mono);
+        let (used, usable) = (mark.before_in_quantum, self.ceiling.usable);
+        self.rate.full(used, usable, mark.at, now.mono);
     }
 
     /// How full the request behind `mark` made it, in hundredths of a percent.
     pub(super) fn fullness(&self, mark: &Mark) -> u64 {
         let used = mark.before_in_quantum.saturating_add(mark.charge);
-        super::refused::share(used, self.ceiling.usable)
+        super::refused::share(used, self.rate.of(self.ceiling.usable))
     }
 }

@@ -5,7 +5,7 @@ use core::time::Duration;
 use crate::time::duration_nanos;
 use crate::{Authority, Mode, Now, Timestamp};
 
-use super::{Counter, Mark, ROUNDING};
+use super::{Counter, Mark, ROUNDING, Totals};
 
 /// What is longer counts as that long where it is waited for nothing but our own doubt.
 const DOUBT_MAX: Duration = Duration::from_secs(60);
@@ -66,8 +66,16 @@ impl Counter {
             0 => wait.saturating_sub(ROUNDING),
             _ => wait,
         };
+        if self.count.is_bucket() {
+            self.slower(mark, now);
+        }
         if let Some(full) = self.count.full(mark.counted, exact) {
             return self.is_full(full, mark, now);
+        }
+        // What is told of it is over when it is read.
+        if self.is_short() {
+            let whole = self.ceiling.usable;
+            return self.rate.full(mark.before, whole, mark.at, now.mono);
         }
         if self.told {
             let full = self.whole.saturating_sub(mark.counted) + 1;
@@ -79,11 +87,13 @@ impl Counter {
         let began = ends.checked_sub(duration_nanos(per)).filter(|_| named);
         let since = began.and_then(|began| self.count.since(Timestamp::from_nanos(began)));
         let Some(since) = since else {
+            let level = mark.before - mark.before / 24;
+            let per = per.min(DOUBT_MAX);
+            let wait = self.trust.doubted(level, whole, per, mark.at, now.mono);
             if !named {
-                self.close(per.min(DOUBT_MAX) / 4, now);
+                self.close(wait, now);
             }
-            let level = mark.before - mark.before / 10;
-            return self.trust.refused(level, whole, mark.at, now.mono);
+            return;
         };
         // Others that were refused with it were charged by the same estimate.
         if mark.at < self.relearned {
@@ -102,10 +112,8 @@ impl Counter {
     /// The request behind `mark` was served.
     pub(crate) fn served(&mut self, mark: &Mark) {
         let used = mark.before.saturating_add(mark.counted);
-        self.trust.served(used, mark.at);
-        if let Some(quantum) = &mut self.quantum {
-            quantum.served(mark);
-        }
+        let per = self.limit.window.per().unwrap_or_default();
+        self.trust.served(used, mark.at, per);
     }
 
     /// The provider counts `full` beside the refused request, which is still counted here.
@@ -114,15 +122,33 @@ impl Counter {
         let used = self.count.used(now);
         let there = full.saturating_add(mark.counted);
         if used < there {
-            self.learned.told_more(there - used, self.ceiling.usable);
+            if !self.count.is_bucket() || self.told {
+                self.learned.told_more(there - used, self.usable());
+            }
             self.count.set_used(there, now);
         }
+    }
+
+    /// A bucket that is empty again, though ours is not, refills more slowly.
+    fn slower(&mut self, mark: &Mark, now: Now) {
+        if self.told {
+            return;
+        }
+        let per = self.limit.window.per().map_or(1, duration_nanos).max(1);
+        let Totals {
+            returned, overrun, ..
+        } = self.totals;
+        let spent = self.sent.saturating_add(overrun).saturating_sub(returned);
+        let whole = self.ceiling.usable;
+        self.rate
+            .refused(mark.counted, spent, (whole, per), mark.at, now.mono);
+        self.count.retune(self.in_force(), now);
     }
 
     fn fullness(&self, mark: &Mark) -> u64 {
         share(
             mark.before.saturating_add(mark.counted),
-            self.ceiling.usable,
+            self.count.holds(self.usable()),
         )
     }
 

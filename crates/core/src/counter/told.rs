@@ -14,7 +14,8 @@ impl Counter {
     /// When exactly the provider looked at its count we do not know: some time between our sending and its answer. What of
     /// ours was on its way meanwhile may be in its number or not. A number that fits none of these cases tells of somebody
     /// else, of another estimate or of a window that has begun, and the count follows it as far as it must. A ceiling below
-    /// the configured one is a temporary cut: it holds until a later signal tells otherwise.
+    /// the configured one is a temporary cut: it holds until a later signal tells otherwise. What is told of a window of a second
+    /// is over when it is read.
     ///
     /// False where an answer to a later request told before: then this one's is old, and nothing comes of it.
     pub(crate) fn observe(
@@ -46,8 +47,11 @@ impl Counter {
             (Some(limit), Reception::Refused) => {
                 // Of a cut limit no greater share is used than of the whole one.
                 let level = ceiling(&self.limit, limit).usable;
-                if level < self.ceiling.usable {
-                    let usable = self.ceiling.usable;
+                let usable = self.ceiling.usable;
+                if level < usable && self.count.is_bucket() {
+                    self.rate.told(level, usable, now.mono);
+                    self.count.retune(self.in_force(), now);
+                } else if level < usable {
                     self.trust.refused(level, usable, mark.at, now.mono);
                 }
             }
@@ -66,7 +70,7 @@ impl Counter {
             self.limit.start = Start::Full;
             self.unknown = false;
             self.count.set_used(there.saturating_add(unsure), now);
-        } else {
+        } else if !self.is_short() {
             self.correct(there, unsure, remaining, mark, now);
         }
         self.told |= reception == Reception::Accepted;
@@ -88,7 +92,7 @@ impl Counter {
     }
 
     fn correct(&mut self, there: u64, unsure: u64, remaining: u64, mark: &Mark, now: Now) {
-        let usable = self.ceiling.usable;
+        let usable = self.usable();
         let used = self.count.used(now);
         let given_back = self.totals.returned.saturating_sub(mark.totals.returned);
         let refilled = self.count.refilled(mark.at, now);
@@ -160,6 +164,7 @@ impl Counter {
             self.ceiling = ceiling;
             // What was refused under another ceiling says nothing of this one.
             self.trust = self.trust.anew();
+            self.rate = self.rate.anew();
             self.count.retune(ceiling, now);
             if let Some(quantum) = &mut self.quantum {
                 quantum.retune(&self.limit, ceiling);
@@ -182,7 +187,7 @@ impl Counter {
     }
 
     /// Whether `signal` may speak of this limit. Without a length it may speak of one of another length, whose ceiling is
-    /// another; with it, a lower ceiling is this one's, cut.
+    /// another; with it, or where such signals have named this one's whole ceiling before, a lower ceiling is this one's, cut.
     pub(crate) fn may_be_told_by(&self, signal: &Signal) -> bool {
         let Some(per) = self.limit.window.per().filter(|_| self.is_mirror()) else {
             return false;
@@ -192,7 +197,9 @@ impl Counter {
             Some(said) => {
                 said.abs_diff(per) <= per / 10 && signal.limit.is_none_or(|limit| limit <= amount)
             }
-            None => signal.limit.is_none_or(|limit| limit == amount),
+            None => signal
+                .limit
+                .is_none_or(|limit| limit == amount || (self.tells_ceiling && limit < amount)),
         };
         self.limit.meter == signal.meter && fits
     }

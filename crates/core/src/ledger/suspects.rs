@@ -4,7 +4,7 @@ use core::cmp::Reverse;
 
 use super::Charge;
 use crate::counter::Counter;
-use crate::{LimitId, Now, Signal};
+use crate::{LimitId, Meter, Now, Signal};
 
 /// Limits that are so equally full, in hundredths of a percent, are equally suspect.
 const ALIKE: u64 = 500;
@@ -31,11 +31,17 @@ pub(super) fn close(
     closed
 }
 
-/// Of the limits that a refusal may be about, the fullest is the one; of some that are about as full, the shortest.
+/// Of the limits that a refusal may be about, the fullest is the one; of some that are about as full, the shortest. One about
+/// slots, where none are counted, may be about any: who has no room for another request is sent too many.
 pub(super) fn suspect(counters: &mut [Counter], charges: &[Charge], signals: &[Signal], now: Now) {
+    let meter = |charge: &Charge| counters[charge.limit.index()].limit.meter;
+    let slots = charges.iter().any(|one| meter(one) == Meter::Concurrent);
     let refused = |charge: &&Charge| {
-        let meter = counters[charge.limit.index()].limit.meter;
-        let about = |signal: &Signal| signal.meter == meter && signal.closed_for.is_some();
+        let about = |signal: &Signal| {
+            let is_named = signal.meter == meter(charge);
+            let of_slots = signal.meter == Meter::Concurrent && !slots;
+            (is_named || of_slots) && signal.closed_for.is_some()
+        };
         signals.iter().any(about)
     };
     let full = |charge: &Charge| {

@@ -223,6 +223,19 @@ impl Count {
         }
     }
 
+    /// What is used of it when nothing is left, where `usable` may be used in a window.
+    pub(crate) fn holds(&self, usable: u64) -> u64 {
+        match self {
+            Self::Pacing(count) => count.holds(),
+            Self::Fixed(_) | Self::Sliding(_) | Self::Bucket(_) | Self::InFlight(_) => usable,
+        }
+    }
+
+    /// Whether it refills all the time.
+    pub(crate) fn is_bucket(&self) -> bool {
+        matches!(self, Self::Bucket(_) | Self::Pacing(_))
+    }
+
     /// What is used of a bucket that lets `charge` in only after `wait`; `None` where there is no bucket.
     pub(crate) fn full(&self, charge: u64, wait: Duration) -> Option<u64> {
         match self {

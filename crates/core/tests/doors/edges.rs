@@ -197,6 +197,24 @@ fn a_ceiling_that_the_provider_lowered_is_followed_down_and_up_again() {
 }
 
 #[test]
+fn a_lower_ceiling_without_a_length_is_a_cut_once_the_whole_one_was_told_so() {
+    let told = |core: &mut Core, answered, signal, millis| {
+        let target = TargetId::new(0);
+        core.observe(target, answered, Reception::Accepted, &[signal], at(millis))
+    };
+    let mut core = one_target(vec![tokens(1_000)]);
+    let open = admitted(submit(&mut core, 0, 100, at(0), at(0)));
+    // It may be that of another length.
+    assert!(!told(&mut core, open, said(Some(500), 400, None), 10));
+    assert!(told(&mut core, open, said(Some(1_000), 900, None), 20));
+    assert!(told(&mut core, open, said(Some(500), 400, None), 30));
+    let state = core.limit_states(at(30)).next().expect("a limit");
+    assert_eq!((state.usable, state.used), (500, 100));
+    // Of a higher one nobody knows what it is.
+    assert!(!told(&mut core, open, said(Some(2_000), 1_900, None), 40));
+}
+
+#[test]
 fn a_limit_whose_provider_refused_is_closed_for_as_long_as_it_said() {
     let mut core = one_target(vec![tokens(1_000), in_flight(9)]);
     let refused = admitted(submit(&mut core, 0, 100, at(0), at(0)));

@@ -99,14 +99,19 @@ fn without_a_hint_what_was_in_use_is_about_what_can_be_had_and_one_at_a_time_tri
     }
     let sixth = admitted(submit(&mut core, 0, 100, at(1), at(1)));
     refuse(&mut core, Meter::Tokens, sixth, NO_HINT, at(10));
-    // A tenth below the 500 that were in use.
+    // A little below the 500 that were in use.
     assert_eq!(used(&core, at(10)), 500);
     let (_, start) = waiting(submit(&mut core, 0, 100, at(600_000), at(20_000)));
     assert_eq!(start, Some(at(60_000).mono));
     core.handle_timeout(at(60_000));
+    // One asks whether that holds; the others wait for its answer.
+    let asks = started(&mut core);
+    let (_, start) = waiting(submit(&mut core, 0, 100, at(600_000), at(60_000)));
+    assert_eq!(start, None);
+    serve(&mut core, asks, at(60_010));
     started(&mut core);
-    for _ in 0..3 {
-        admitted(submit(&mut core, 0, 100, at(60_000), at(60_000)));
+    for _ in 0..2 {
+        admitted(submit(&mut core, 0, 100, at(60_010), at(60_010)));
     }
     // A minute has gone by since: the fifth tries, and nobody else beside it.
     let tries = admitted(submit(&mut core, 0, 100, at(60_020), at(60_020)));
@@ -155,16 +160,18 @@ fn a_try_that_is_refused_is_the_last_for_a_minute() {
     admitted(submit(&mut core, 0, 500, at(0), at(0)));
     let first = admitted(submit(&mut core, 0, 100, at(0), at(0)));
     refuse(&mut core, Meter::Tokens, first, NO_HINT, at(10));
-    admitted(submit(&mut core, 0, 440, at(60_000), at(60_000)));
+    let asks = admitted(submit(&mut core, 0, 440, at(60_000), at(60_000)));
+    serve(&mut core, asks, at(60_005));
     let tries = admitted(submit(&mut core, 0, 100, at(60_010), at(60_010)));
     refuse(&mut core, Meter::Tokens, tries, NO_HINT, at(60_200));
-    // Half-way from 450 to a tenth below 440; the limit itself is closed for a quarter of its window.
+    // A little below 440 now, which is 422; the limit itself is closed for a quarter of its window.
     let (_, start) = waiting(submit(&mut core, 0, 10, at(600_000), at(60_300)));
     assert_eq!(start, Some(at(120_000).mono));
     core.handle_timeout(at(120_000));
-    started(&mut core);
-    admitted(submit(&mut core, 0, 413, at(120_000), at(120_000)));
-    // 423 are in use. One more is too much until a minute after that refusal.
+    let asks = started(&mut core);
+    serve(&mut core, asks, at(120_000));
+    admitted(submit(&mut core, 0, 412, at(120_000), at(120_000)));
+    // 422 are in use. One more is too much until a minute after that refusal.
     let (_, start) = waiting(submit(&mut core, 0, 10, at(600_000), at(120_001)));
     assert_eq!(start, Some(at(120_200).mono));
 }
@@ -228,7 +235,9 @@ fn whoever_waits_for_a_try_that_hangs_starts_when_the_level_has_room() {
     admitted(submit(&mut core, 0, 100, at(61_000), at(61_000)));
     let (_, start) = waiting(submit(&mut core, 0, 100, at(3_000_000), at(61_001)));
     assert_eq!(start, None);
-    // The 500 leave.
+    // For two minutes an answer is worth waiting for; then the 500 leave.
+    assert_eq!(core.poll_timeout(), Some(at(181_000).mono));
+    core.handle_timeout(at(181_000));
     assert_eq!(core.poll_timeout(), Some(at(600_000).mono));
     core.handle_timeout(at(600_000));
     started(&mut core);
@@ -330,4 +339,57 @@ fn what_shows_its_remainder_is_full_as_a_whole_when_it_refuses() {
     refuse(&mut core, Meter::Tokens, refused, NO_HINT, at(32_100));
     // The refused request itself is given back.
     assert_eq!(used(&core, at(32_200)), 961);
+}
+
+/// What of the only limit may be used.
+fn usable(core: &Core, now: Now) -> u64 {
+    core.limit_states(now).next().expect("a limit").usable
+}
+
+#[test]
+fn a_bucket_that_refuses_again_and_again_refills_more_slowly_and_is_back_after_a_cut() {
+    let mut core = returning(Window::Bucket { per: MINUTE });
+    let first = admitted(submit(&mut core, 0, 300, at(1_000), at(1_000)));
+    refuse(&mut core, Meter::Tokens, first, NO_HINT, at(1_100));
+    assert_eq!(usable(&core, at(1_100)), 875);
+    // Of what refills in the 30 s after it, 200 are served.
+    for _ in 0..2 {
+        let open = admitted(submit(&mut core, 0, 100, at(20_000), at(20_000)));
+        serve(&mut core, open, at(20_500));
+    }
+    let third = admitted(submit(&mut core, 0, 100, at(31_000), at(31_000)));
+    refuse(&mut core, Meter::Tokens, third, NO_HINT, at(31_100));
+    // Not less than half of what it was, though no more than 400 a minute were seen.
+    assert_eq!(usable(&core, at(31_100)), 437);
+    // It holds for a minute and rises by 250 in the half after it.
+    admitted(submit(&mut core, 0, 100, at(91_100), at(91_100)));
+    assert_eq!(usable(&core, at(91_100)), 437);
+    admitted(submit(&mut core, 0, 100, at(121_100), at(121_100)));
+    assert_eq!(usable(&core, at(121_100)), 687);
+}
+
+#[test]
+fn an_overload_is_about_the_fullest_limit_where_no_slots_are_counted() {
+    let bucket = || {
+        limit(
+            "tokens",
+            Meter::Tokens,
+            1_000,
+            Window::Bucket { per: MINUTE },
+        )
+    };
+    for (limits, usable_after) in [
+        (vec![bucket()], 875),
+        (vec![bucket(), crate::in_flight(9)], 1_000),
+    ] {
+        let mut core = one_target(limits);
+        let only = admitted(submit(&mut core, 0, 300, at(1_000), at(1_000)));
+        let closed = Signal {
+            closed_for: Some(NO_HINT),
+            ..Signal::on(Meter::Concurrent)
+        };
+        let target = TargetId::new(0);
+        core.observe(target, only, Reception::Refused, &[closed], at(1_100));
+        assert_eq!(usable(&core, at(1_100)), usable_after);
+    }
 }

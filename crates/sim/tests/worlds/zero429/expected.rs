@@ -13,11 +13,16 @@ pub(super) struct Bounds {
     pub(super) cause: &'static str,
 }
 
+/// The most 429s in a minute of a cut, those of calls apart that were on their way at the first.
+const A_MINUTE_MAX: u64 = 40;
+
 impl Bounds {
     pub(super) fn hold(&self, outcome: &Outcome) -> bool {
         let calls = outcome.calls + outcome.rejections;
         let rejections = outcome.rejections * 10_000 <= self.rejections_max * calls;
-        rejections && outcome.share >= self.share_min
+        let is_cut = outcome.trouble == Trouble::Cut;
+        let a_minute = !is_cut || outcome.rejections_a_minute <= A_MINUTE_MAX;
+        rejections && a_minute && outcome.share >= self.share_min
     }
 }
 
@@ -30,13 +35,18 @@ pub(super) fn bounds(outcome: &Outcome) -> Bounds {
     let share_min = match outcome.trouble {
         Trouble::Dear | Trouble::Cheap => share,
         // Of what others leave, and after a cut, the more uncertain as it is little.
-        Trouble::Others | Trouble::Cut => share * 75 / 100,
+        Trouble::Others | Trouble::Cut => share * 85 / 100,
     };
     Bounds {
         rejections_max,
         share_min,
         cause: if cause.is_empty() { why_refused } else { cause },
     }
+}
+
+/// Whether a provider's limits move with what it is sent, so that not all refusals can be foreseen.
+pub(super) fn adapts(provider: &str) -> bool {
+    matches!(provider, "together" | "vertex")
 }
 
 /// The share where nothing but estimates differ.
@@ -56,14 +66,15 @@ fn share(outcome: &Outcome) -> (u64, &'static str) {
 }
 
 fn rejections(outcome: &Outcome) -> (u64, &'static str) {
-    let adapts = matches!(outcome.provider, "together" | "vertex");
+    let adapts = adapts(outcome.provider);
     match outcome.trouble {
-        Trouble::Dear | Trouble::Cheap if adapts => (700, ADAPTS),
-        Trouble::Dear | Trouble::Cheap if outcome.load == Load::Large => (50, ""),
+        Trouble::Dear | Trouble::Cheap if adapts => (100, ADAPTS),
+        Trouble::Dear | Trouble::Cheap if outcome.load == Load::Large => (20, ""),
         Trouble::Dear | Trouble::Cheap => (0, ""),
-        Trouble::Others if adapts => (1_800, ADAPTS),
-        Trouble::Others => (500, ""),
-        Trouble::Cut if adapts => (7_500, ADAPTS),
-        Trouble::Cut => (1_000, ""),
+        Trouble::Others | Trouble::Cut if adapts => (300, ADAPTS),
+        // One window in hundreds is refused in a heap.
+        Trouble::Others if outcome.provider == "openrouter" => (600, ""),
+        Trouble::Others => (300, ""),
+        Trouble::Cut => (500, ""),
     }
 }

@@ -32,6 +32,7 @@ fn render(outcomes: &[Outcome]) -> String {
             line(&mut text, outcome);
         }
     }
+    text.push_str(NOT_REACHED);
     text.push_str("\nLeft out on both sides:\n\n");
     for row in providers() {
         for limit in &row.limits {
@@ -49,9 +50,16 @@ fn line(text: &mut String, outcome: &Outcome) {
         Load::Small => "small",
         Load::Large => "large",
     };
-    let refused = match &outcome.rejected_by {
-        Some(limit) => format!("{} ({limit})", outcome.rejections),
-        None => "0".to_owned(),
+    let refused = match (&outcome.rejected_by, outcome.trouble) {
+        (Some(limit), Trouble::Cut) => format!(
+            "{} + {} ({limit}) | {}",
+            outcome.rejections_at_once,
+            outcome.rejections - outcome.rejections_at_once,
+            outcome.rejections_a_minute
+        ),
+        (None, Trouble::Cut) => "0 | 0".to_owned(),
+        (Some(limit), _) => format!("{} ({limit})", outcome.rejections),
+        (None, _) => "0".to_owned(),
     };
     writeln!(
         text,
@@ -86,10 +94,11 @@ const fn head(trouble: Trouble) -> &'static str {
              |---|---|--:|--:|--:|---|--:|--:|---|\n"
         }
         Trouble::Cut => {
-            "\n## Limits are cut to half from the fourth minute on, for ten\n\n429s count from then on to the end; \
-             *served* is of three minutes, from three minutes after the cut ended.\n\n\
-             | provider | calls | taken | 429s | served | of | wait p50, ms | p99, ms | why not all |\n\
-             |---|---|--:|--:|--:|---|--:|--:|---|\n"
+            "\n## Limits are cut to half from the fourth minute on, for ten\n\n429s count from then on to the end: of \
+             calls that were on their way when the first of them was known, and of later ones, with the most of these that were \
+             sent in one minute. *Served* is of three minutes, from three minutes after the cut ended.\n\n\
+             | provider | calls | taken | 429s | a minute | served | of | wait p50, ms | p99, ms | why not all |\n\
+             |---|---|--:|--:|--:|--:|---|--:|--:|---|\n"
         }
     }
 }
@@ -105,4 +114,17 @@ than we do. *Small* calls run into limits on requests, *large* ones into limits 
 second, small calls have 1,200 a minute. The first three minutes do not count, eight do. *Served* is the share of what the
 provider could have given of the limit that gave most. A call waits for 10 s at most and most do: at three times the limits
 two of three are refused.
+";
+
+const NOT_REACHED: &str = "
+## What is not reached yet
+
+- With another client, where headers tell, 0.5 % of calls may be refused: xAI and Upstage large are at 1.5 and 1.8 %, Together at
+  1.2 and 1.3 %, Mistral large at 0.7 %. At xAI, Upstage and Mistral it is mostly the limit of a second: large calls wait for tokens
+  and start in one burst, and what the other client took of that second is told too late. Going evenly after a refusal mended
+  the small calls and is kept; a wider margin mended tokens only. Fireworks large is told requests but not output: 1.9 %.
+- With a cut that nobody shows, one refusal a window is allowed after what was on its way: most rows have two in some minute,
+  Azure PTU, Naver and Upstage small four, Bedrock large five, and Vertex and Mistral small, whose limit of a second the fake
+  counts over ten, six and seven. Some of the twos are one refusal in each of two windows that share a minute of the clock.
+- Cerebras large is refused 22 times in the minute of its cut though its headers show it; the cause is not found yet.
 ";
