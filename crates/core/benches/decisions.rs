@@ -149,6 +149,13 @@ fn admit_within_a_level(bencher: Bencher<'_, '_>, name: &str) {
     for id in [first, refused] {
         core.settle(id, Outcome::Void, later);
     }
+    // One asks whether that holds, and is served.
+    let after = at(100_000_000_000);
+    let Decision::Admitted(asks) = core.submit(submission(), after) else {
+        unreachable!("the pause is over");
+    };
+    core.observe(target, asks, Reception::Accepted, &[], after);
+    core.settle(asks, Outcome::Void, after);
     admissions(bencher, core);
 }
 

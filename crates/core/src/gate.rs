@@ -153,7 +153,7 @@ impl Core {
         if !held && (!behind || self.may_pass(group, &submission, now)) {
             match self.fit_in_lane(target, demand, lane, now) {
                 LaneFit::Now => {
-                    self.forecasts[group].clear();
+                    self.forget_promises(group);
                     if self.line.waits(group) {
                         self.line.count(group, lane, demand, self.policy.lanes());
                     }

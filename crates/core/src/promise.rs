@@ -71,6 +71,16 @@ impl Core {
         }
     }
 
+    /// Something starts at once: what was forecast for those who wait is old, and with nobody there it serves nobody.
+    pub(crate) fn forget_promises(&mut self, group: usize) {
+        let forecasts = &mut self.forecasts[group];
+        if self.line.waits(group) {
+            forecasts.iter_mut().for_each(Forecast::mark_old);
+        } else {
+            forecasts.clear();
+        }
+    }
+
     pub(crate) fn forget_forecast(&mut self, target: TargetId) {
         self.forget_forecasts_of(self.groups.of_target(target));
     }
