@@ -155,24 +155,78 @@ fn batch_without_any_higher_demand_uses_everything() {
     }
 }
 
-#[test]
-fn slots_are_left_for_what_interactive_uses_on_average() {
+/// How many of ten slots batch gets while interactive, which used `usual` of them for a minute, uses none.
+fn slots_for_batch(usual: usize) -> usize {
     let mut core = core(in_flight(10), LaneRules::default());
-    let four: Vec<_> = (0..4)
+    let used: Vec<_> = (0..usual)
         .map(|_| admitted(core.submit(patient(Lane::Interactive, 0), at(0))))
         .collect();
-    for reservation in four {
+    for reservation in used {
         core.settle(reservation, Outcome::Unmeasured, at(60_000));
     }
-    let fits = |core: &mut Core| {
-        let starts = |_: &usize| {
-            let batch = request(Lane::Batch, 0, at(60_001).mono);
-            matches!(core.submit(batch, at(60_001)), Decision::Admitted(_))
-        };
-        (0..10).take_while(starts).count()
+    let now = at(60_001);
+    let starts = |_: &usize| {
+        let batch = request(Lane::Batch, 0, now.mono);
+        matches!(core.submit(batch, now), Decision::Admitted(_))
     };
-    assert_eq!(fits(&mut core), 6);
-    admitted(core.submit(patient(Lane::Interactive, 0), at(60_001)));
+    let batch = (0..10).take_while(starts).count();
+    if batch < 10 {
+        admitted(core.submit(patient(Lane::Interactive, 0), now));
+    }
+    batch
+}
+
+#[test]
+fn slots_are_left_for_what_interactive_uses_on_average_up_to_a_third_of_the_others() {
+    assert_eq!([0, 1, 2, 4, 7].map(slots_for_batch), [10, 9, 8, 8, 9]);
+}
+
+#[test]
+fn one_interactive_request_is_left_until_the_windows_end() {
+    let mut core = core(tokens(1_000), LaneRules::default());
+    for second in (0..120).step_by(10) {
+        let now = at(second * 1_000 + 5);
+        core.handle_timeout(now);
+        admitted(core.submit(patient(Lane::Interactive, 50), now));
+    }
+    // By what is usual less than a token would be wanted in the last tenth of a second.
+    let now = at(119_900);
+    core.handle_timeout(now);
+    let mut batch = 0;
+    while let Decision::Admitted(_) = core.submit(request(Lane::Batch, 10, now.mono), now) {
+        batch += 10;
+    }
+    assert!((600..=650).contains(&batch), "{batch}");
+    admitted(core.submit(request(Lane::Interactive, 50, now.mono), now));
+}
+
+#[test]
+fn of_a_sliding_window_batch_leaves_what_interactive_wants_before_anything_comes_back() {
+    let window = Window::Sliding { per: MINUTE };
+    let mut core = core(
+        limit("tokens", Meter::Tokens, 1_000, window),
+        LaneRules::default(),
+    );
+    // Batch takes all that interactive leaves of a minute, which comes back at once a minute later.
+    for second in 0..60 {
+        let now = at(second * 1_000);
+        core.handle_timeout(now);
+        admitted(core.submit(request(Lane::Interactive, 5, now.mono), now));
+    }
+    let mut batch = Vec::new();
+    for second in 60..240 {
+        let now = at(second * 1_000);
+        core.handle_timeout(now);
+        // Interactive never waits, whatever batch does.
+        admitted(core.submit(request(Lane::Interactive, 5, now.mono), now));
+        let mut started = 0;
+        while let Decision::Admitted(_) = core.submit(request(Lane::Batch, 10, now.mono), now) {
+            started += 10;
+        }
+        batch.push(started);
+    }
+    let last_minute: u64 = batch[120..].iter().sum();
+    assert!((600..=700).contains(&last_minute), "{last_minute}");
 }
 
 #[test]
