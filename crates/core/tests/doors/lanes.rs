@@ -230,6 +230,47 @@ fn of_a_sliding_window_batch_leaves_what_interactive_wants_before_anything_comes
 }
 
 #[test]
+fn a_promise_knows_of_a_lower_lanes_minimum_share() {
+    let mut core = core(bucket(60_000), leaving(Lane::Batch, 5_000, 5_000));
+    admitted(core.submit(patient(Lane::Interactive, 60_000), at(0)));
+    waiting(core.submit(patient(Lane::Batch, 1_000), at(0)));
+    let (first, soon) = waiting(core.submit(patient(Lane::Interactive, 2_000), at(0)));
+    // Half of what starts is batch's: after the first of two thousand it is due before the second.
+    let (second, late) = waiting(core.submit(patient(Lane::Interactive, 2_000), at(0)));
+    assert_eq!(
+        [soon, late],
+        [2_000, 5_000].map(|at_ms| Some(at(at_ms).mono))
+    );
+    let started = play(&mut core, at(6_000));
+    for (ticket, promised) in [(first, soon), (second, late)] {
+        let starts = |event: &&(Timestamp, Event)| matches!(event.1, Event::Admitted { ticket: started, .. } if started == ticket);
+        let start = started.iter().find(starts).map(|(instant, _)| *instant);
+        assert_eq!(start, promised);
+    }
+}
+
+#[test]
+fn a_promise_in_a_long_line_on_a_sliding_window_is_kept() {
+    let window = Window::Sliding { per: MINUTE };
+    let tokens = limit("tokens", Meter::Tokens, 1_000, window);
+    let policy = policy(vec![tokens], &[("a", &[0])]);
+    let (limits, targets) = (policy.limits().to_vec(), policy.targets().to_vec());
+    let policy = sluicegate_core::Policy::new(limits, targets, 1_000, Duration::from_secs(600));
+    let mut core = Core::new(policy.expect("a policy"), at(0));
+    admitted(core.submit(patient(Lane::Api, 1_000), at(0)));
+    for _ in 0..300 {
+        waiting(core.submit(patient(Lane::Api, 5), at(100)));
+    }
+    // 200 of them start after one minute, the others and this one after the next.
+    let (ticket, start) = waiting(core.submit(patient(Lane::Api, 300), at(200)));
+    assert_eq!(start, Some(at(120_000).mono));
+    let started = play(&mut core, at(120_000));
+    assert!(started.iter().any(
+        |(_, event)| matches!(event, Event::Admitted { ticket: started, .. } if *started == ticket)
+    ));
+}
+
+#[test]
 fn a_minimum_share_goes_before_a_higher_lane_that_wants_everything() {
     let mut core = core(bucket(60_000), leaving(Lane::Batch, 5_000, 1_000));
     admitted(core.submit(patient(Lane::Interactive, 60_000), at(0)));
