@@ -3,8 +3,8 @@
 //!
 //! The share is counted against the most that the provider's rule allows in ten minutes at all, as
 //! if calls came in single tokens over a network that always takes the same time. Two things cost
-//! some of it. A call that does not fit whole leaves its place empty, since nobody may pass the
-//! head of the line: of a minute's 300,000 tokens that is part of one call, of a second's 5,000
+//! some of it. A call that does not fit whole leaves its place empty, unless a smaller one may pass
+//! it: of a minute's 300,000 tokens that is part of one call, of a second's 5,000
 //! about 3.5 %. And whatever may not be exceeded in any interval of a length is held 20 ms longer
 //! than that, because that much later it may arrive: 2 % of a second, 0.2 % of ten.
 
@@ -98,7 +98,6 @@ fn share_served(scenario: &Scenario) -> u64 {
     let charge = |turn: &Turn| Amounts::one_request().with(Meter::Tokens, turn.prompt_tokens + 1);
     let run = run(scenario, charge);
     assert_eq!(check::rejections(&run), 0, "seed {}", scenario.seed);
-    assert_eq!(check::overtaken(&run), None, "seed {}", scenario.seed);
     for call in &run.calls {
         assert_patience_is_kept(call);
     }
@@ -111,14 +110,14 @@ fn share_served(scenario: &Scenario) -> u64 {
     check::tokens_charged(&run) * 10_000 / (begins_with + MINUTES * AMOUNT)
 }
 
-/// Nobody starts after his deadline, at another instant than was promised to him, or is refused
+/// Nobody starts after his deadline, later than was promised to him, or is refused
 /// where he could have started in time.
 fn assert_patience_is_kept(call: &Call) {
     let deadline = call.came.as_nanos() + PATIENCE_NANOS;
     if let Some(started) = call.started {
         assert!(started.as_nanos() <= deadline, "{call:?}");
         assert!(
-            call.promised.is_none_or(|promised| promised == started),
+            call.promised.is_none_or(|promised| started <= promised),
             "{call:?}"
         );
     }
