@@ -284,10 +284,10 @@ impl Expected {
     }
 }
 
-/// How many slots a lower lane leaves at most of those that the higher ones do not use on average. They use fewer than that half of
-/// the time, so that a fifth costs a tenth.
+/// How many slots a lower lane leaves at most of the `left` ones that the higher ones do not use on average: half. Where many are
+/// used, more would leave it less than nine tenths of what it could have, since what higher lanes use wavers around the average.
 fn slots_left_most(left: u64) -> u64 {
-    left.saturating_add(1) / 3
+    left / 2
 }
 
 /// `amount` times `part` over `whole`.

@@ -177,8 +177,8 @@ fn slots_for_batch(usual: usize) -> usize {
 }
 
 #[test]
-fn slots_are_left_for_what_interactive_uses_on_average_up_to_a_third_of_the_others() {
-    assert_eq!([0, 1, 2, 4, 7].map(slots_for_batch), [10, 9, 8, 8, 9]);
+fn slots_are_left_for_what_interactive_uses_on_average_up_to_half_of_the_others() {
+    assert_eq!([0, 1, 2, 4, 7].map(slots_for_batch), [10, 9, 8, 7, 9]);
 }
 
 #[test]

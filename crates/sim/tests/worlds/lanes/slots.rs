@@ -29,7 +29,7 @@ Batch calls hold a slot for 20 s, interactive ones for 2 s, and up to half a sec
 fn interactive_takes_the_next_slot_that_frees() {
     let mut table = String::from(HEAD);
     let mut batch_least = u64::MAX;
-    for slots in [20, 100] {
+    for slots in [10, 20, 100] {
         for offered in [10, 30, 50] {
             let (mut waited, mut p99_us, mut batch) = (0, 0, u64::MAX);
             for seed in SEEDS {
