@@ -8,6 +8,7 @@ use core::num::NonZeroU64;
 use core::time::Duration;
 
 use divan::Bencher;
+use divan::counter::ItemsCount;
 use sluicegate_core::{
     Amounts, Authority, BasisPoints, Book, Core, Decision, Failures, Headroom, Lane, Limit,
     LimitId, Meter, Mode, Now, Outcome, Policy, Reception, Settlement, Signal, Start, Submission,
@@ -236,8 +237,9 @@ fn join_a_long_line<const WAITING: usize>(bencher: Bencher<'_, '_>, name: &str) 
     });
 }
 
-/// One starts, and another one joins in its place: the line stays as long as it is.
-#[divan::bench(args = names(), consts = [10_000, 1_000_000])]
+/// One starts, and another one joins in its place: the line stays as long as it is. A window that renews starts 256 in one call, so
+/// that the mean tells and not the median.
+#[divan::bench(args = names(), consts = [10_000, 1_000_000], sample_count = 5_120, sample_size = 1)]
 fn start_from_a_long_line<const WAITING: usize>(bencher: Bencher<'_, '_>, name: &str) {
     let (mut core, mut now) = waiting(name, WAITING);
     bencher.bench_local(|| {
@@ -249,6 +251,20 @@ fn start_from_a_long_line<const WAITING: usize>(bencher: Bencher<'_, '_>, name: 
         }
         black_box(core.submit(black_box(submission()), now));
     });
+}
+
+/// Filling a line: the most that was held at once, divided by the tickets, is what a ticket takes of memory.
+#[divan::bench(consts = [10_000, 1_000_000], sample_count = 3, sample_size = 1)]
+fn fill_a_line<const WAITING: usize>(bencher: Bencher<'_, '_>) {
+    bencher
+        .counter(ItemsCount::new(WAITING))
+        .with_inputs(|| waiting("bucket", 0).0)
+        .bench_local_values(|mut core| {
+            for index in 0..WAITING {
+                black_box(core.submit(of(index), at(1_000)));
+            }
+            core
+        });
 }
 
 /// A core in whose line so many wait, of all lanes and of several tenants.

@@ -8,8 +8,10 @@
 
 use core::time::Duration;
 
+use alloc::vec::Vec;
+
 use crate::ledger::{Fit, Ledger};
-use crate::line::{Ahead, Ticket};
+use crate::line::{Ahead, Due, Ticket};
 use crate::time::duration_nanos;
 use crate::{Amounts, Lane, LimitId, Now, TenantId, Timestamp};
 
@@ -29,6 +31,8 @@ pub(crate) struct Forecast {
     /// What was played, and what comes after it and was not.
     played: u64,
     beyond: u64,
+    /// What goes between those that are played for its minimum share, and the limits that it is charged on.
+    due: Vec<(Vec<LimitId>, Due)>,
     old: bool,
     /// The start of the ticket placed last.
     last: Placed,
@@ -44,8 +48,8 @@ pub(crate) enum Placed {
 }
 
 impl Forecast {
-    /// Tickets that are played one by one.
-    pub(crate) const PLAYED_MAX: usize = TICKETS_MAX;
+    /// Tickets that are played one by one. Beyond them starts are guessed from the pace, which windows that give in bursts defy.
+    pub(crate) const PLAYED_MAX: usize = 512;
     /// Forecasts that are kept for one group of targets.
     pub(crate) const KEPT_MAX: usize = 4;
 
@@ -55,6 +59,7 @@ impl Forecast {
             tenant,
             played: 0,
             beyond: 0,
+            due: Vec::new(),
             counts,
             made: now.mono,
             old: false,
@@ -90,10 +95,13 @@ impl Forecast {
     /// Plays what goes before.
     pub(crate) fn play<'a>(
         &mut self,
-        ahead: &Ahead,
+        ahead: Ahead,
         limits_of: impl Fn(&Ticket) -> &'a [LimitId],
         now: Now,
     ) {
+        let limited = |due: Due| (limits_of(&due.ticket).to_vec(), due);
+        self.due = ahead.due.into_iter().map(limited).collect();
+        self.let_due_go(now);
         for ticket in &ahead.tickets {
             let limits = limits_of(ticket);
             let placed = self.start_of(limits, ticket.demand, now);
@@ -125,6 +133,27 @@ impl Forecast {
             self.beyond = self.beyond.saturating_add(demand.weight());
             return;
         }
+        self.count(limits, demand, placed, now);
+        for (_, due) in &mut self.due {
+            due.count(demand);
+        }
+        self.let_due_go(now);
+    }
+
+    /// Plays those of lower lanes that go next for their minimum share. Between two others no lane does so twice.
+    fn let_due_go(&mut self, now: Now) {
+        let mut all = core::mem::take(&mut self.due);
+        for (limits, due) in &mut all {
+            if due.takes() {
+                let demand = due.ticket.demand;
+                let placed = self.start_of(limits, demand, now);
+                self.count(limits, demand, placed, now);
+            }
+        }
+        self.due = all;
+    }
+
+    fn count(&mut self, limits: &[LimitId], demand: Amounts, placed: Placed, now: Now) {
         if let Placed::At(start, _) = placed {
             self.counts.charge(limits, demand, now.at(start));
         }

@@ -130,7 +130,7 @@ impl Core {
         for &limit in limits {
             let counter = self.ledger.counter(limit);
             let most = share.of(counter.usable());
-            let left = self.wanted[limit.index()].leaves(lane, most, counter.edge(now), now);
+            let left = self.wanted[limit.index()].leaves(lane, most, counter, now);
             if left > 0 {
                 leaves.push((limit, left));
             }

@@ -3,6 +3,7 @@
 //! Targets that share limits share one line; in it a higher lane goes before a lower one, unless the lower one has a minimum share
 //! that is due. Inside a lane tenants take turns (`lane_queue.rs`). The line knows no limit.
 
+mod due;
 mod lane_queue;
 
 use alloc::collections::BTreeSet;
@@ -13,6 +14,7 @@ use crate::group::Groups;
 use crate::slab::{Key, Slab};
 use crate::{Amounts, Lane, LaneRules, TargetId, TenantId, Timestamp};
 
+pub(crate) use due::Due;
 pub(crate) use lane_queue::Ahead;
 use lane_queue::LaneQueue;
 
@@ -239,10 +241,19 @@ impl Line {
             .collect()
     }
 
-    /// What goes before a ticket that `tenant` would join `lane` of `group` with, as long as no other lane's minimum share is
-    /// due; at most `max` one by one.
-    pub(crate) fn ahead_of(&self, group: usize, lane: Lane, tenant: TenantId, max: usize) -> Ahead {
-        let mut ahead = Ahead::default();
+    /// What goes before a ticket that `tenant` would join `lane` of `group` with; at most `max` one by one.
+    pub(crate) fn ahead_of(
+        &self,
+        group: usize,
+        lane: Lane,
+        tenant: TenantId,
+        rules: &LaneRules,
+        max: usize,
+    ) -> Ahead {
+        let mut ahead = Ahead {
+            due: self.due_below(group, lane, rules),
+            ..Ahead::default()
+        };
         for (index, queue) in self.groups[group].lanes.iter().enumerate() {
             let left = max.saturating_sub(ahead.tickets.len());
             let more = match index.cmp(&lane.index()) {
@@ -256,7 +267,7 @@ impl Line {
         ahead
     }
 
-    /// What all weighs that goes before such a ticket.
+    /// What all weighs that goes before such a ticket, but for a lower lane's minimum share.
     pub(crate) fn weight_ahead_of(&self, group: usize, lane: Lane, tenant: TenantId) -> u64 {
         let lanes = &self.groups[group].lanes;
         let higher = lanes[..lane.index()].iter().map(LaneQueue::weight);

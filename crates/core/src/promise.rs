@@ -33,11 +33,15 @@ impl Core {
         let place = serves.unwrap_or_else(|| {
             let counts = self.ledger.counts_of(&self.groups.all[group].limits, now);
             let mut forecast = Forecast::new(lane, tenant, counts, now);
-            let ahead = self
-                .line
-                .ahead_of(group, lane, tenant, Forecast::PLAYED_MAX);
+            let ahead = self.line.ahead_of(
+                group,
+                lane,
+                tenant,
+                self.policy.lanes(),
+                Forecast::PLAYED_MAX,
+            );
             let limits_of = |ticket: &Ticket| targets[ticket.target.index()].limits.as_slice();
-            forecast.play(&ahead, limits_of, now);
+            forecast.play(ahead, limits_of, now);
             let forecasts = &mut self.forecasts[group];
             match place {
                 Some(place) => forecasts[place] = forecast,
@@ -62,10 +66,11 @@ impl Core {
             ..
         } = submission;
         let limits = &self.policy.targets()[target.index()].limits;
+        let has_minimum = self.policy.lanes().of(lane).min_share.points() > 0;
         for forecast in &mut self.forecasts[self.groups.of_target(target)] {
             if forecast.is_for(lane, tenant) {
                 forecast.add(limits, demand, placed, now);
-            } else if forecast.lane() >= lane {
+            } else if forecast.lane() >= lane || has_minimum {
                 forecast.mark_old();
             }
         }

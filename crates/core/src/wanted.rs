@@ -2,12 +2,14 @@
 //!
 //! What they asked for over the last length of the window, slice by slice, is taken for what they will ask for in the next. How
 //! much of that a lower lane must leave hangs on the window: in one that ends at a known edge only what they will want until then,
-//! which shrinks to nothing towards the edge; of a bucket what they want in a period, since what is left free there is lost to
-//! nobody; of a sliding window, where their own older charges make room for the newer ones, only the difference between a
-//! lively slice and a usual one. Of slots it is what they use on average less what they use now.
+//! with what requests that know nothing of each other may want beyond that, down to one request towards the edge, since whoever finds
+//! nothing waits for the next window; of a bucket what they want in a period, since what is left free there is lost to
+//! nobody; of a sliding window what they will want by any time beyond what has come back by then. Of slots it is what they use on average
+//! less what they use now, and no more than costs a lower lane a tenth.
 
 use core::time::Duration;
 
+use crate::counter::Counter;
 use crate::time::duration_nanos;
 use crate::{Lane, Limit, Now, Timestamp, Window};
 
@@ -23,6 +25,12 @@ const LOOKS: u32 = 64;
 const LOOK_MIN: Duration = Duration::from_millis(10);
 const LOOK_MAX: Duration = Duration::from_secs(1);
 
+/// Where requests come by themselves, no more is wanted than is expected and so many times what demand usually differs by, but
+/// for one window in thousands.
+const EDGE_DEVIATIONS: u128 = 5;
+/// The same for a slice of a sliding window, but for one in hundreds.
+const SLIDING_DEVIATIONS: u128 = 3;
+
 /// Lanes that others leave something to: all but the last.
 const HIGHER: usize = Lane::ALL.len() - 1;
 
@@ -34,6 +42,8 @@ pub(crate) struct Wanted {
     first: u64,
     /// By lane and slice: the amount that was asked for. Of slots: how many were used, times nanoseconds.
     asked: [[u64; SLICES]; HIGHER],
+    /// The sum of the squares of the amounts.
+    squares: [[u64; SLICES]; HIGHER],
     kind: Kind,
 }
 
@@ -74,6 +84,7 @@ impl Wanted {
             newest: first,
             first,
             asked: [[0; SLICES]; HIGHER],
+            squares: [[0; SLICES]; HIGHER],
             kind,
         }
     }
@@ -87,6 +98,8 @@ impl Wanted {
         let slice = place(self.newest);
         let asked = &mut self.asked[lane.index()][slice];
         *asked = asked.saturating_add(amount);
+        let squares = &mut self.squares[lane.index()][slice];
+        *squares = squares.saturating_add(amount.saturating_mul(amount));
     }
 
     /// A request of `lane` took a slot.
@@ -109,59 +122,46 @@ impl Wanted {
         }
     }
 
-    /// What a ticket of `lane` leaves free, at most `share` of `usable`, where the window ends at `edge` if that is known.
-    pub(crate) fn leaves(
-        &mut self,
-        lane: Lane,
-        most: u64,
-        edge: Option<Timestamp>,
-        now: Now,
-    ) -> u64 {
+    /// What a ticket of `lane` leaves free of what `counter` counts, at most `most`.
+    pub(crate) fn leaves(&mut self, lane: Lane, most: u64, counter: &Counter, now: Now) -> u64 {
         if most == 0 || matches!(self.kind, Kind::Nothing) {
             return 0;
         }
         self.turn(now);
         let higher = lane.index().min(HIGHER);
-        let mut sums = [0_u64; SLICES];
-        for asked in &self.asked[..higher] {
-            for (sum, asked) in sums.iter_mut().zip(asked) {
-                *sum = sum.saturating_add(*asked);
-            }
-        }
+        let sums = sums_by_slice(&self.asked[..higher]);
         // The newest slice is not over: it counts only as long as there is no other.
         let over = self
             .newest
             .saturating_sub(self.first)
             .min(SLICES as u64 - 1);
         let current = place(self.newest);
-        let total = sums
-            .iter()
-            .fold(0, |sum: u64, slice| sum.saturating_add(*slice));
+        let total = sums.iter().copied().fold(0, u64::saturating_add);
         let passed = total.saturating_sub(sums[current]);
         let wanted = match &self.kind {
             Kind::Slots { used, .. } => {
                 let time = over.max(1).saturating_mul(self.slice);
                 let usual = passed.div_ceil(time);
                 let now: u64 = used[..higher].iter().sum();
-                usual.saturating_sub(now)
+                usual
+                    .saturating_sub(now)
+                    .min(slots_left_most(counter.usable().saturating_sub(usual)))
             }
             Kind::Bucket => total,
-            Kind::Edge | Kind::Nothing => {
-                let usual = passed.checked_div(over).unwrap_or(sums[current]);
-                let lively = (0..SLICES).filter(|index| *index != current);
-                let lively = lively.map(|index| sums[index]).max().unwrap_or(0);
-                let more = lively.saturating_sub(usual);
-                match edge {
-                    None => more,
-                    Some(edge) => {
-                        let left = edge.saturating_since(now.mono);
-                        let left = duration_nanos(left);
-                        let expected = parts(usual, left, self.slice);
-                        // Slices differ apart from each other: the differences of many add up to less than their sum.
-                        let slices = left.div_ceil(self.slice).isqrt();
-                        let more = more.saturating_mul(slices.max(1));
-                        expected.saturating_add(parts(more, left.min(self.slice), self.slice))
-                    }
+            Kind::Nothing => 0,
+            Kind::Edge if total == 0 => 0,
+            Kind::Edge => {
+                let squares = sums_by_slice(&self.squares[..higher]);
+                let expected = Expected {
+                    usual: passed.checked_div(over).unwrap_or(sums[current]),
+                    total,
+                    squares: squares.into_iter().fold(0, u64::saturating_add),
+                    slice: self.slice,
+                    seen: over.saturating_add(1).saturating_mul(self.slice),
+                };
+                match counter.edge(now) {
+                    Some(edge) => expected.until_edge(edge.saturating_since(now.mono)),
+                    None => expected.beside_what_returns(counter, now),
                 }
             }
         };
@@ -189,8 +189,8 @@ impl Wanted {
         let steps = slice.saturating_sub(self.newest).min(SLICES as u64);
         for step in 0..steps {
             let fresh = place(slice - step);
-            for asked in &mut self.asked {
-                asked[fresh] = 0;
+            for slices in self.asked.iter_mut().chain(&mut self.squares) {
+                slices[fresh] = 0;
             }
         }
         self.newest = self.newest.max(slice);
@@ -216,6 +216,78 @@ impl Wanted {
 
 fn place(slice: u64) -> usize {
     usize::try_from(slice % SLICES as u64).unwrap_or(0)
+}
+
+/// Of some lanes together.
+fn sums_by_slice(lanes: &[[u64; SLICES]]) -> [u64; SLICES] {
+    let mut sums = [0_u64; SLICES];
+    for slices in lanes {
+        for (sum, amount) in sums.iter_mut().zip(slices) {
+            *sum = sum.saturating_add(*amount);
+        }
+    }
+    sums
+}
+
+/// What higher lanes want of a window, by what they asked for so far.
+struct Expected {
+    /// In a slice.
+    usual: u64,
+    /// In all slices that were seen, with the sum of the squares of all amounts.
+    total: u64,
+    squares: u64,
+    slice: u64,
+    seen: u64,
+}
+
+impl Expected {
+    /// What they may want until an edge that is `left` away.
+    fn until_edge(&self, left: Duration) -> u64 {
+        let left = duration_nanos(left);
+        let request = self.squares.checked_div(self.total).unwrap_or(0);
+        let more = self.beyond(left, EDGE_DEVIATIONS).max(request);
+        self.by(left).saturating_add(more)
+    }
+
+    /// The most that they may want by any time of a sliding window beyond what has come back of it by then.
+    ///
+    /// Who finds nothing there waits for what comes back next and not for an edge, and what is left at one time is left at all:
+    /// so only what is expected is left, with what a slice may bring beyond that.
+    fn beside_what_returns(&self, counter: &Counter, now: Now) -> u64 {
+        let used = counter.used(now);
+        let missing = |slice: u64| {
+            let time = self.slice.saturating_mul(slice);
+            let later = now.at(now.mono.plus_nanos(time));
+            let returned = used.saturating_sub(counter.used(later));
+            self.by(time.saturating_add(self.slice))
+                .saturating_sub(returned)
+        };
+        let missing = (0..SLICES as u64).map(missing).max().unwrap_or(0);
+        missing.saturating_add(self.beyond(self.slice, SLIDING_DEVIATIONS))
+    }
+
+    /// What is wanted within `nanos` as usual.
+    fn by(&self, nanos: u64) -> u64 {
+        parts(self.usual, nanos, self.slice)
+    }
+
+    /// How much more than usual may be wanted within `nanos`.
+    ///
+    /// Of requests that come by themselves the sum of squares is the variance of the demand; what is expected varies as much,
+    /// since it was learned from as many.
+    fn beyond(&self, nanos: u64, deviations: u128) -> u64 {
+        let share = |whole: u128| whole.saturating_mul(nanos.into()) / u128::from(self.seen.max(1));
+        let variance = share(self.squares.into());
+        let variance = variance.saturating_add(share(variance));
+        let more = variance.saturating_mul(deviations * deviations).isqrt();
+        u64::try_from(more).unwrap_or(u64::MAX)
+    }
+}
+
+/// How many slots a lower lane leaves at most of the `left` ones that the higher ones do not use on average: half. Where many are
+/// used, more would leave it less than nine tenths of what it could have, since what higher lanes use wavers around the average.
+fn slots_left_most(left: u64) -> u64 {
+    left / 2
 }
 
 /// `amount` times `part` over `whole`.

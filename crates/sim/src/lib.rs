@@ -34,6 +34,7 @@
 //! ```
 
 mod clock;
+mod lanes;
 mod queue;
 mod run;
 mod scenario;
@@ -48,8 +49,9 @@ pub mod oracle;
 pub mod random;
 pub mod workload;
 
+pub use lanes::LaneSetting;
 pub use run::{Call, Run, Served, Stall};
 pub use scenario::{ClockJump, Scenario, ScenarioError};
 pub use trace::{CallName, Line, Trace, TraceEvent};
 pub use upstream::{Answering, Transit};
-pub use world::World;
+pub use world::{BEGIN_UNIX_NANOS, World};

@@ -39,6 +39,32 @@ impl Random {
             .expect("a product of 64 bits by a width is below the width once shifted")
     }
 
+    /// A gap between happenings that know nothing of each other and are `mean` apart on average; at most sixty times that.
+    ///
+    /// By comparison alone, without a logarithm (von Neumann, 1951): the length of the first falling run of draws is odd as
+    /// often as a gap of less than one mean is to come out.
+    pub fn exponential(&mut self, mean: u64) -> u64 {
+        let mut whole = 0_u64;
+        loop {
+            let first = self.draw();
+            let (mut last, mut run) = (first, 1_u64);
+            loop {
+                let next = self.draw();
+                if next > last {
+                    break;
+                }
+                last = next;
+                run += 1;
+            }
+            if run % 2 == 1 || whole == 59 {
+                let part = (u128::from(first) * u128::from(mean)) >> 64;
+                let part = u64::try_from(part).expect("a part of 64 bits is below the whole");
+                return mean.saturating_mul(whole).saturating_add(part);
+            }
+            whole += 1;
+        }
+    }
+
     fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -68,6 +94,24 @@ mod tests {
         assert_eq!(drawn.iter().max(), Some(&5));
         assert_eq!(random.between(9, 2), 9);
         random.between(0, u64::MAX);
+    }
+
+    /// One in e is longer than the mean, one in e² longer than twice that; the variance is the mean's square.
+    #[test]
+    fn gaps_of_a_poisson_process_are_exponential() {
+        let mut random = Random::new(3, Purpose::Workload);
+        let gaps: Vec<u64> = (0..100_000).map(|_| random.exponential(1_000)).collect();
+        let sum: u64 = gaps.iter().sum();
+        assert!((99_000_000..101_000_000).contains(&sum), "{sum}");
+        let squares: u64 = gaps.iter().map(|gap| gap.abs_diff(1_000).pow(2)).sum();
+        assert!(
+            (97_000_000_000..103_000_000_000).contains(&squares),
+            "{squares}"
+        );
+        for (longer_than, expected) in [(500, 60_653), (1_000, 36_788), (2_000, 13_534)] {
+            let longer = gaps.iter().filter(|gap| **gap > longer_than).count();
+            assert!(longer.abs_diff(expected) < 600, "{longer_than}: {longer}");
+        }
     }
 
     #[test]

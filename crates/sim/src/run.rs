@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sluicegate_core::{Amounts, Refusal, Timestamp};
+use sluicegate_core::{Amounts, Lane, Refusal, TenantId, Timestamp};
 
 use crate::trace::Trace;
 
@@ -15,6 +15,10 @@ pub struct Call {
     pub job: usize,
     /// Its turn in the job, counted from zero.
     pub turn: usize,
+    /// Its lane.
+    pub lane: Lane,
+    /// Who made it.
+    pub tenant: TenantId,
     /// How often it was sent and rejected before.
     pub resends: u32,
     /// What the gateway expected it to be charged.

@@ -1,8 +1,11 @@
 //! A world as text: the provider, the way to it, who calls. Everything else follows from the seed.
 
+use std::num::NonZeroU32;
+
 use serde::Deserialize;
 use sluicegate_fake::model::Settings;
 
+use crate::lanes::LaneSetting;
 use crate::random::{Purpose, Random};
 use crate::upstream::{Answering, Transit};
 use crate::workload::{Arrivals, Job, Jobs};
@@ -35,6 +38,10 @@ pub struct Scenario {
     pub transit: Transit,
     /// How long answers take.
     pub answering: Answering,
+    /// What lanes are held to, where that is not the default.
+    pub lanes: Vec<LaneSetting>,
+    /// How much each tenant weighs in its lane; who has none weighs one.
+    pub weights: Vec<NonZeroU32>,
     /// Jobs.
     pub jobs: Vec<Jobs>,
     /// Calls that come by themselves.
@@ -87,11 +94,25 @@ impl Scenario {
 
 #[cfg(test)]
 mod tests {
+    use sluicegate_core::Lane;
+
     use super::*;
 
     #[test]
     fn a_key_that_is_not_known_is_refused() {
         let error = Scenario::from_yaml("provider: {}\nsede: 1").expect_err("a typo");
         assert!(error.to_string().contains("sede"), "{error}");
+    }
+
+    #[test]
+    fn lanes_are_named_and_shares_are_no_more_than_everything() {
+        let lanes = |text: &str| Scenario::from_yaml(&format!("lanes: [{text}]"));
+        let error = lanes("{ lane: bach, leaves: 0 }").expect_err("a typo");
+        assert!(error.to_string().contains("bach"), "{error}");
+        let error = lanes("{ lane: batch, leaves: 10001 }").expect_err("too much");
+        assert!(error.to_string().contains("10001"), "{error}");
+        let scenario = lanes("{ lane: batch, leaves: 0, min_share: 500 }").expect("a lane");
+        let rule = crate::lanes::rules(&scenario.lanes).of(Lane::Batch);
+        assert_eq!((rule.leaves.points(), rule.min_share.points()), (0, 500));
     }
 }

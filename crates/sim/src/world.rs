@@ -4,36 +4,36 @@
 //! and knows nothing of how it decides. What is due for the core at an instant comes before what
 //! happens to the world at it, as an instant that was promised comes before somebody who asks then.
 
+mod exchange;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sluicegate_core::{
-    Amounts, AnswerLengths, Core, Decision, Event, Limit, LimitId, Meter, Outcome, Policy,
-    PolicyError, Reception, Refusal, ReservationId, Signal, Submission, Target, TargetId, TicketId,
-    Timestamp, WallTime,
+    Amounts, AnswerLengths, Core, Decision, Event, Limit, LimitId, Meter, Policy, PolicyError,
+    Refusal, ReservationId, Signal, Submission, Target, TargetId, TicketId, Timestamp, WallTime,
 };
-use sluicegate_fake::model::{Header, Ticket};
+use sluicegate_fake::model::Ticket;
 
 use crate::clock::Clock;
-use crate::mirror::{self, Demand, Mirror, Reader, Said, Transits};
+use crate::lanes;
+use crate::mirror::{self, Demand, Mirror, Reader, Transits};
 use crate::queue::Queue;
 use crate::run::{Call, Run, Stall};
 use crate::scenario::Scenario;
 use crate::trace::{CallName, Trace, TraceEvent};
-use crate::upstream::{Arrival, Upstream};
+use crate::upstream::Upstream;
 use crate::workload::{Job, Turn};
 
-/// The edge of a day at which a scenario's time begins: 2024-10-04T00:00:00Z.
-const DAY_EDGE_UNIX_SECONDS: u64 = 20_000 * 86_400;
+/// The edge of a day from which a scenario's time counts, in nanoseconds since the Unix epoch: 2024-10-04T00:00:00Z.
+pub const BEGIN_UNIX_NANOS: u64 = 20_000 * 86_400 * 1_000_000_000;
 /// Tickets that may wait at once; more is not what is simulated.
-const TICKETS_MAX: usize = 100_000;
+const TICKETS_MAX: usize = 200_000;
 /// Longer than any answer takes.
 const RESERVATION_TTL: Duration = Duration::from_secs(7 * 86_400);
 /// After so many calls in a row at one instant of which nothing came, a core that still wants to be
 /// called spins.
 const IDLE_TIMEOUTS_MAX: u32 = 100;
-/// The wait after a 429 that names none.
-const RESEND_WAIT: Duration = Duration::from_secs(1);
 
 /// A core, a provider, callers, and the time.
 pub struct World<'a> {
@@ -110,8 +110,7 @@ impl<'a> World<'a> {
     ///
     /// Where the core cannot hold to a limit of the mirror, or two of them have one name.
     pub fn mirrored(scenario: &Scenario, mirror: Mirror<'a>) -> Result<Self, PolicyError> {
-        let begin_nanos =
-            DAY_EDGE_UNIX_SECONDS * 1_000_000_000 + scenario.begin_ms.saturating_mul(1_000_000);
+        let begin_nanos = BEGIN_UNIX_NANOS + scenario.begin_ms.saturating_mul(1_000_000);
         let clock = Clock::new(WallTime::from_unix_nanos(begin_nanos));
         let jobs = scenario.workload();
         let of_job = |job: &Job| job.turns.iter().map(mirror.counted).collect();
@@ -135,7 +134,7 @@ impl<'a> World<'a> {
             queue.put(Timestamp::ZERO.saturating_add(begins), first);
         }
         Ok(Self {
-            core: Core::new(policy(mirror.limits)?, clock.now()),
+            core: Core::new(policy(scenario, mirror.limits)?, clock.now()),
             upstream: Upstream::new(scenario),
             clock,
             queue,
@@ -239,11 +238,19 @@ impl<'a> World<'a> {
     fn come(&mut self, job: usize, turn: usize, resends: u32) {
         let now = self.clock.now();
         let index = self.calls.len();
+        let Job {
+            patience,
+            lane,
+            tenant,
+            ..
+        } = self.jobs[job];
         let demand = (self.demand)(&self.jobs[job].turns[turn], self.lengths.expected());
         self.calls.push(Call {
             index,
             job,
             turn,
+            lane,
+            tenant,
             resends,
             demand,
             came: now.mono,
@@ -257,9 +264,12 @@ impl<'a> World<'a> {
         });
         let tokens = demand.of(Meter::Tokens);
         self.note(index, TraceEvent::Came { tokens });
-        let patience = self.jobs[job].patience;
         let deadline = patience.map_or(Timestamp::MAX, |wait| now.mono.saturating_add(wait));
-        let submission = Submission::new(TargetId::new(0), demand, deadline);
+        let submission = Submission {
+            lane,
+            tenant,
+            ..Submission::new(TargetId::new(0), demand, deadline)
+        };
         match self.core.submit(submission, now) {
             Decision::Admitted(reservation) => self.start(index, reservation),
             Decision::Waiting { ticket, start } => {
@@ -321,119 +331,6 @@ impl<'a> World<'a> {
         self.note(call, TraceEvent::Refused { until });
     }
 
-    fn arrive(&mut self, call: usize, reservation: ReservationId) {
-        let Call {
-            job, turn, resends, ..
-        } = self.calls[call];
-        let now = self.clock.now();
-        let unix_nanos = self.clock.true_unix_nanos();
-        match self
-            .upstream
-            .arrive(unix_nanos, &self.jobs[job].turns[turn])
-        {
-            Arrival::Accepted {
-                ticket,
-                charged,
-                begins,
-                takes,
-                headers,
-            } => {
-                let signals = self.read(200, &headers, &[]);
-                let begins = now.mono.saturating_add(begins);
-                self.queue.put(
-                    begins,
-                    Happening::Begins {
-                        reservation,
-                        signals,
-                    },
-                );
-                self.calls[call].accepted = Some((unix_nanos, charged));
-                self.note(call, TraceEvent::Accepted { charged });
-                let ends = Happening::Ends {
-                    call,
-                    reservation,
-                    ticket,
-                };
-                self.queue.put(now.mono.saturating_add(takes), ends);
-            }
-            Arrival::Rejected {
-                limit,
-                wait,
-                status,
-                headers,
-                body,
-            } => {
-                let signals = self.read(status, &headers, &body);
-                let target = TargetId::new(0);
-                self.core
-                    .observe(target, reservation, Reception::Refused, &signals, now);
-                self.calls[call].rejected_by = Some(limit.clone());
-                self.calls[call].rejected_at = Some(now.mono);
-                self.note(call, TraceEvent::Rejected { limit, wait });
-                self.core.settle(reservation, Outcome::Failed, now);
-                if resends < self.resends_max {
-                    let again = Happening::Comes {
-                        job,
-                        turn,
-                        resends: resends + 1,
-                    };
-                    let wait = wait.unwrap_or(RESEND_WAIT);
-                    self.queue.put(now.mono.saturating_add(wait), again);
-                }
-            }
-        }
-    }
-
-    /// What the gateway reads of an answer, which counts from when it is there.
-    fn read(&self, status: u16, headers: &[Header], body: &[u8]) -> Vec<Signal> {
-        let said = Said {
-            status,
-            headers,
-            body,
-        };
-        match &self.reads {
-            Some(reads) => reads(&said, self.clock.now().wall),
-            None => Vec::new(),
-        }
-    }
-
-    fn begin_answer(&mut self, reservation: ReservationId, signals: &[Signal]) {
-        let now = self.clock.now();
-        let target = TargetId::new(0);
-        self.core
-            .observe(target, reservation, Reception::Accepted, signals, now);
-    }
-
-    fn end_answer(&mut self, call: usize, reservation: ReservationId, ticket: Ticket) {
-        let now = self.clock.now();
-        let Call { job, turn, .. } = self.calls[call];
-        let unix_nanos = self.clock.true_unix_nanos();
-        self.upstream
-            .finish(unix_nanos, &self.jobs[job].turns[turn], ticket);
-        let Turn {
-            output_max,
-            answer_tokens,
-            ..
-        } = self.jobs[job].turns[turn];
-        if answer_tokens >= output_max {
-            self.lengths.record_cut(output_max);
-        } else {
-            self.lengths.record(answer_tokens);
-        }
-        let used = self.usages[job][turn];
-        self.core.settle(reservation, Outcome::Used(used), now);
-        self.calls[call].answered = Some(now.mono);
-        self.note(call, TraceEvent::Answered);
-        if turn + 1 < self.jobs[job].turns.len() {
-            let next = Happening::Comes {
-                job,
-                turn: turn + 1,
-                resends: 0,
-            };
-            self.queue.put(now.mono, next);
-        }
-    }
-
     fn note(&mut self, call: usize, event: TraceEvent) {
         let Call {
             index, job, turn, ..
@@ -443,12 +340,14 @@ impl<'a> World<'a> {
     }
 }
 
-fn policy(limits: Vec<Limit>) -> Result<Policy, PolicyError> {
+fn policy(scenario: &Scenario, limits: Vec<Limit>) -> Result<Policy, PolicyError> {
     let target = Target {
         name: "provider".into(),
         limits: (0..limits.len()).map(LimitId::new).collect(),
     };
-    Policy::new(limits, vec![target], TICKETS_MAX, RESERVATION_TTL)
+    Policy::new(limits, vec![target], TICKETS_MAX, RESERVATION_TTL)?
+        .with_lanes(lanes::rules(&scenario.lanes))
+        .with_tenants(lanes::tenants(&scenario.weights))
 }
 
 fn after(instant: Timestamp, millis: u64) -> Timestamp {

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::num::NonZeroU32;
 
-use super::{Ticket, TicketId};
+use super::{Due, Ticket, TicketId};
 use crate::slab::Slab;
 use crate::{TargetId, TenantId};
 
@@ -67,6 +67,8 @@ pub(crate) struct Ahead {
     pub(crate) tickets: Vec<Ticket>,
     /// What the others weigh together.
     pub(crate) beyond: u64,
+    /// What goes between them for its minimum share.
+    pub(crate) due: Vec<Due>,
 }
 
 impl LaneQueue {

@@ -176,7 +176,7 @@ fn what_goes_before_a_newcomer_is_told_in_its_order() {
         line.join(ticket(Lane::Api, 1, 100), share(1));
     }
     // Nine of its own and, at the same tags, as many of the other; and everything interactive.
-    let ahead = line.ahead_of(0, Lane::Api, TenantId::new(2), 100);
+    let ahead = line.ahead_of(0, Lane::Api, TenantId::new(2), &LaneRules::default(), 100);
     let tokens = |ahead: &Ahead| -> Vec<u64> {
         let tickets = ahead.tickets.iter();
         tickets
@@ -184,7 +184,7 @@ fn what_goes_before_a_newcomer_is_told_in_its_order() {
             .collect()
     };
     assert_eq!(tokens(&ahead), [vec![10; 10], vec![100; 2]].concat());
-    let ahead = line.ahead_of(0, Lane::Api, TenantId::new(1), 15);
+    let ahead = line.ahead_of(0, Lane::Api, TenantId::new(1), &LaneRules::default(), 15);
     assert_eq!((ahead.tickets.len(), ahead.beyond), (15, 1_500));
 }
 

@@ -155,24 +155,119 @@ fn batch_without_any_higher_demand_uses_everything() {
     }
 }
 
-#[test]
-fn slots_are_left_for_what_interactive_uses_on_average() {
+/// How many of ten slots batch gets while interactive, which used `usual` of them for a minute, uses none.
+fn slots_for_batch(usual: usize) -> usize {
     let mut core = core(in_flight(10), LaneRules::default());
-    let four: Vec<_> = (0..4)
+    let used: Vec<_> = (0..usual)
         .map(|_| admitted(core.submit(patient(Lane::Interactive, 0), at(0))))
         .collect();
-    for reservation in four {
+    for reservation in used {
         core.settle(reservation, Outcome::Unmeasured, at(60_000));
     }
-    let fits = |core: &mut Core| {
-        let starts = |_: &usize| {
-            let batch = request(Lane::Batch, 0, at(60_001).mono);
-            matches!(core.submit(batch, at(60_001)), Decision::Admitted(_))
-        };
-        (0..10).take_while(starts).count()
+    let now = at(60_001);
+    let starts = |_: &usize| {
+        let batch = request(Lane::Batch, 0, now.mono);
+        matches!(core.submit(batch, now), Decision::Admitted(_))
     };
-    assert_eq!(fits(&mut core), 6);
-    admitted(core.submit(patient(Lane::Interactive, 0), at(60_001)));
+    let batch = (0..10).take_while(starts).count();
+    if batch < 10 {
+        admitted(core.submit(patient(Lane::Interactive, 0), now));
+    }
+    batch
+}
+
+#[test]
+fn slots_are_left_for_what_interactive_uses_on_average_up_to_half_of_the_others() {
+    assert_eq!([0, 1, 2, 4, 7].map(slots_for_batch), [10, 9, 8, 7, 9]);
+}
+
+#[test]
+fn one_interactive_request_is_left_until_the_windows_end() {
+    let mut core = core(tokens(1_000), LaneRules::default());
+    for second in (0..120).step_by(10) {
+        let now = at(second * 1_000 + 5);
+        core.handle_timeout(now);
+        admitted(core.submit(patient(Lane::Interactive, 50), now));
+    }
+    // By what is usual less than a token would be wanted in the last tenth of a second.
+    let now = at(119_900);
+    core.handle_timeout(now);
+    let mut batch = 0;
+    while let Decision::Admitted(_) = core.submit(request(Lane::Batch, 10, now.mono), now) {
+        batch += 10;
+    }
+    assert!((600..=650).contains(&batch), "{batch}");
+    admitted(core.submit(request(Lane::Interactive, 50, now.mono), now));
+}
+
+#[test]
+fn of_a_sliding_window_batch_leaves_what_interactive_wants_before_anything_comes_back() {
+    let window = Window::Sliding { per: MINUTE };
+    let mut core = core(
+        limit("tokens", Meter::Tokens, 1_000, window),
+        LaneRules::default(),
+    );
+    // Batch takes all that interactive leaves of a minute, which comes back at once a minute later.
+    for second in 0..60 {
+        let now = at(second * 1_000);
+        core.handle_timeout(now);
+        admitted(core.submit(request(Lane::Interactive, 5, now.mono), now));
+    }
+    let mut batch = Vec::new();
+    for second in 60..240 {
+        let now = at(second * 1_000);
+        core.handle_timeout(now);
+        // Interactive never waits, whatever batch does.
+        admitted(core.submit(request(Lane::Interactive, 5, now.mono), now));
+        let mut started = 0;
+        while let Decision::Admitted(_) = core.submit(request(Lane::Batch, 10, now.mono), now) {
+            started += 10;
+        }
+        batch.push(started);
+    }
+    let last_minute: u64 = batch[120..].iter().sum();
+    assert!((600..=700).contains(&last_minute), "{last_minute}");
+}
+
+#[test]
+fn a_promise_knows_of_a_lower_lanes_minimum_share() {
+    let mut core = core(bucket(60_000), leaving(Lane::Batch, 5_000, 5_000));
+    admitted(core.submit(patient(Lane::Interactive, 60_000), at(0)));
+    waiting(core.submit(patient(Lane::Batch, 1_000), at(0)));
+    let (first, soon) = waiting(core.submit(patient(Lane::Interactive, 2_000), at(0)));
+    // Half of what starts is batch's: after the first of two thousand it is due before the second.
+    let (second, late) = waiting(core.submit(patient(Lane::Interactive, 2_000), at(0)));
+    assert_eq!(
+        [soon, late],
+        [2_000, 5_000].map(|at_ms| Some(at(at_ms).mono))
+    );
+    let started = play(&mut core, at(6_000));
+    for (ticket, promised) in [(first, soon), (second, late)] {
+        let starts = |event: &&(Timestamp, Event)| matches!(event.1, Event::Admitted { ticket: started, .. } if started == ticket);
+        let start = started.iter().find(starts).map(|(instant, _)| *instant);
+        assert_eq!(start, promised);
+    }
+}
+
+#[test]
+fn a_promise_in_a_long_line_on_a_sliding_window_is_kept() {
+    let window = Window::Sliding { per: MINUTE };
+    let tokens = limit("tokens", Meter::Tokens, 1_000, window);
+    let policy = policy(vec![tokens], &[("a", &[0])]);
+    let (limits, targets) = (policy.limits().to_vec(), policy.targets().to_vec());
+    let policy = sluicegate_core::Policy::new(limits, targets, 1_000, Duration::from_secs(600));
+    let mut core = Core::new(policy.expect("a policy"), at(0));
+    admitted(core.submit(patient(Lane::Api, 1_000), at(0)));
+    for _ in 0..300 {
+        waiting(core.submit(patient(Lane::Api, 5), at(100)));
+    }
+    // 200 of them start after one minute, the others and this one after the next.
+    let (ticket, start) = waiting(core.submit(patient(Lane::Api, 300), at(200)));
+    assert_eq!(start, Some(at(120_000).mono));
+    let started = play(&mut core, at(120_000));
+    assert!(started.iter().any(
+        |(_, event)| matches!(event, Event::Admitted { ticket: started, .. } if *started == ticket)
+    ));
 }
 
 #[test]

@@ -81,6 +81,7 @@ fn arrivals(answer_tokens: u64) -> Arrivals {
         output_max: OUTPUT_MAX,
         answer_tokens,
         patience_ms: Some(10_000),
+        ..Arrivals::default()
     }
 }
 

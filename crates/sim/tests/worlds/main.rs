@@ -7,6 +7,8 @@ mod calendar;
 mod clock_jumps;
 mod earliest;
 mod jobs;
+mod lanes;
+mod outage;
 mod overload;
 mod pacing;
 mod traces;

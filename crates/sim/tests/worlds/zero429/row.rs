@@ -252,6 +252,7 @@ impl Load {
             output_max,
             answer_tokens,
             patience_ms: Some(PATIENCE_MS),
+            ..Arrivals::default()
         }
     }
 
