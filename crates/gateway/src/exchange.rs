@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
-use sluicegate_core::{Amounts, Timestamp};
+use sluicegate_core::{Amounts, Lane, Timestamp};
 
 use crate::clock::Clock;
+use crate::driver::Refused;
 use crate::gateway::RequestId;
-use crate::metrics::{Attempt, Deployment, InFlight, Metrics, RequestLabels, WAITS, tokens};
+use crate::metrics::{
+    Attempt, Deployment, InFlight, Metrics, OTHER_TASK, RequestLabels, Shed, Waits, tokens,
+};
 use crate::snapshot::Route;
 
 /// What is counted where the client left before it had its answer.
@@ -23,6 +26,7 @@ pub(crate) struct Exchange {
     clock: Clock,
     arrived: Timestamp,
     route: Deployment,
+    waits: Waits,
     status: u16,
     _in_flight: InFlight,
 }
@@ -38,6 +42,7 @@ impl Exchange {
                 provider: "none".to_owned(),
                 model: "none".to_owned(),
             },
+            waits: Waits::new(Lane::default(), OTHER_TASK),
             status: CLIENT_CLOSED,
             _in_flight: InFlight::begin(metrics),
         }
@@ -56,12 +61,33 @@ impl Exchange {
         };
     }
 
+    /// In which lane it stands, and for which task.
+    pub(crate) fn stands(&mut self, lane: Lane, task: &str) {
+        self.waits = Waits::new(lane, task);
+    }
+
+    /// How long ago it arrived.
+    pub(crate) fn waited(&self) -> Duration {
+        self.clock.mono().saturating_since(self.arrived)
+    }
+
+    /// It does not start.
+    pub(crate) fn refused(&self, refused: &Refused) {
+        if let Some(reason) = refused.shed_for() {
+            let lane = refused.lane.name();
+            self.metrics
+                .shed
+                .get_or_create(&Shed { lane, reason })
+                .inc();
+        }
+    }
+
     /// It may start; tells how long it waited.
     pub(crate) fn admitted(&self, demand: Amounts) -> Duration {
-        let waited = self.clock.mono().saturating_since(self.arrived);
+        let waited = self.waited();
         self.metrics
             .queue_wait
-            .get_or_create(&WAITS)
+            .get_or_create(&self.waits)
             .observe(waited.as_secs_f64());
         self.reserved(demand);
         waited

@@ -17,6 +17,7 @@ mod charge_drift;
 mod commands;
 mod deadlines;
 mod harness;
+mod lanes;
 mod learned_limits;
 mod providers;
 mod refusals;

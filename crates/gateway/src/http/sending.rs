@@ -16,7 +16,7 @@ use super::headers::upstream_headers;
 use super::query::upstream_address;
 use super::{Failure, UpstreamFailureKind};
 use crate::attempt::{Answer, Call};
-use crate::driver::{Place, Reservation};
+use crate::driver::{Place, Reservation, Standing};
 use crate::gateway::{Gateway, Phase};
 use crate::keys::Chosen;
 use crate::outgoing::Outgoing;
@@ -29,8 +29,8 @@ pub(super) struct Sending<'a> {
     pub(super) snapshot: &'a Arc<Snapshot>,
     pub(super) route: Route<'a>,
     pub(super) demand: Amounts,
-    /// When waiting stops being useful.
-    pub(super) deadline: Timestamp,
+    /// How it waits.
+    pub(super) standing: &'a Standing,
     pub(super) call: Call<'a>,
 }
 
@@ -95,7 +95,7 @@ impl Sending<'_> {
             target: self.route.target,
         };
         loop {
-            let admission = driver.admit(place.clone(), self.demand, self.deadline);
+            let admission = driver.admit(place.clone(), self.demand, self.standing);
             let reservation = tokio::select! {
                 biased;
                 verdict = admission => verdict?,
