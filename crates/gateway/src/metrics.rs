@@ -51,6 +51,7 @@ pub(crate) struct Metrics {
     keys_benched: Family<AccountName, Gauge>,
     /// Requests that were refused because of load, by what for.
     pub(crate) shed: Family<Shed, Counter>,
+    degraded: Family<Effect, Counter>,
     queue_depth: Family<Waits, Gauge>,
     load_level: Gauge,
     reservations_open: Gauge,
@@ -94,6 +95,11 @@ pub(crate) struct Waits {
 pub(crate) struct Shed {
     pub(crate) lane: &'static str,
     pub(crate) reason: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct Effect {
+    effect: &'static str,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -167,6 +173,7 @@ impl Metrics {
             reloads: Family::default(),
             keys_benched: Family::default(),
             shed: Family::default(),
+            degraded: Family::default(),
             queue_depth: Family::default(),
             load_level: Gauge::default(),
             reservations_open: Gauge::default(),
@@ -219,6 +226,11 @@ impl Metrics {
             "Requests that were refused because of load and are worth sending again: what is left was kept_for_others, the line_full, \
              the lane held, or there was no room before their deadline",
             self.shed.clone(),
+        );
+        registry.register(
+            "sluicegate_degraded",
+            "Requests that load changed: their max_tokens lowered, or answered from a template",
+            self.degraded.clone(),
         );
         registry.register(
             "sluicegate_load_level",
@@ -353,6 +365,11 @@ impl Metrics {
             let _ = writeln!(page, "# the metrics could not be written");
         }
         page
+    }
+
+    /// Load changed a request so.
+    pub(crate) fn degraded(&self, effect: &'static str) {
+        self.degraded.get_or_create(&Effect { effect }).inc();
     }
 
     fn show_waiting(&self, view: &View) {

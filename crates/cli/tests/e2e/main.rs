@@ -19,6 +19,7 @@ mod deadlines;
 mod harness;
 mod lanes;
 mod learned_limits;
+mod load;
 mod providers;
 mod refusals;
 mod reload;

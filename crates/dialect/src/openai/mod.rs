@@ -8,6 +8,7 @@ mod messages;
 mod request_error;
 mod rewrite;
 mod stream;
+mod template;
 mod usage;
 
 pub use endings::is_cut;
@@ -16,4 +17,5 @@ pub use error::{ErrorOut, UpstreamError, classify, error_body, error_event};
 pub use request_error::RequestError;
 pub use rewrite::{Changes, IncludeUsage};
 pub use stream::{ChatStream, Progress, UsageChunk};
+pub use template::Template;
 pub use usage::Usage;

@@ -54,6 +54,9 @@ pub(super) async fn complete(
         }
     };
     degraded.tell(response.headers_mut());
+    if let Some(effect) = degraded.effect() {
+        gateway.metrics().degraded(effect);
+    }
     response
 }
 
@@ -92,7 +95,20 @@ async fn serve(
         deadline: exchange.arrived().saturating_add(max_wait),
     };
     exchange.stands(lane, &standing.task);
-    degraded.at(gateway.driver().load());
+    let level = gateway.driver().load();
+    degraded.at(level);
+    let effects = snapshot.policy.load.effects(level);
+    let mut envelope = envelope;
+    if let Some(configured) = configured {
+        let template = degraded.template(gateway, id, configured, &envelope, effects);
+        if let Some(mut response) = template {
+            exchange.ended(response.status());
+            told(response.headers_mut(), 0, Duration::ZERO);
+            return Ok(response);
+        }
+        let lowered = degraded.lower(&envelope, effects, configured.output_floor)?;
+        envelope = lowered.unwrap_or(envelope);
+    }
 
     let demand = settlement::demand(route, &envelope, gateway.answer_lengths());
     let sending = Sending {
@@ -158,9 +174,13 @@ fn ours(
     if let Ok(name) = HeaderValue::from_str(name) {
         head.headers.insert(MODEL, name);
     }
-    head.headers.insert(ATTEMPTS, HeaderValue::from(attempts));
-    queued(&mut head.headers, waited);
+    told(&mut head.headers, attempts, waited);
     head
+}
+
+fn told(headers: &mut HeaderMap, attempts: usize, waited: Duration) {
+    headers.insert(ATTEMPTS, HeaderValue::from(attempts));
+    queued(headers, waited);
 }
 
 fn queued(headers: &mut HeaderMap, waited: Duration) {
