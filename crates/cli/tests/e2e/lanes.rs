@@ -192,3 +192,35 @@ async fn what_is_left_is_kept_for_those_above_and_a_refusal_says_so() {
     assert_eq!(metrics.sum("sluicegate_shed_total", &labels), 1.0);
     gateway.idle().await;
 }
+
+#[tokio::test]
+async fn the_lane_is_told_to_a_server_that_orders_its_own_queue() {
+    let fake = Fake::start("").await;
+    let config = |more: &str| {
+        format!(
+            "{more}accounts: {{ up: {{ provider: vllm, base_url: \"{}\" }} }}\n\
+             deployments: {{ m: {{ account: up }} }}\n",
+            fake.base_url()
+        )
+    };
+    let gateway = Gateway::start(&config("")).await;
+    for lane in ["interactive", "api", "batch"] {
+        let answer = gateway.client().send(in_lane(lane, &ask(lane))).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+    let mut own = ask("its own");
+    own["priority"] = json!(-3);
+    let answer = gateway.client().send(in_lane("batch", &own)).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+
+    let silent = config("providers: { vllm: { lane_priority: none } }\n");
+    let silent = Gateway::start(&silent).await;
+    let answer = silent.client().send(in_lane("batch", &ask("none"))).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let log = fake.accepted().await;
+    let seen = log.iter().map(|call| call["body"]["priority"].clone());
+    assert_eq!(
+        seen.collect::<Vec<_>>(),
+        [json!(0), json!(1), json!(2), json!(-3), Value::Null]
+    );
+}

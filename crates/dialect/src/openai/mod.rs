@@ -15,7 +15,7 @@ pub use endings::is_cut;
 pub use envelope::Envelope;
 pub use error::{ErrorOut, UpstreamError, classify, error_body, error_event};
 pub use request_error::RequestError;
-pub use rewrite::{Changes, IncludeUsage};
+pub use rewrite::{Changes, IncludeUsage, Priority};
 pub use stream::{ChatStream, Progress, UsageChunk};
 pub use template::Template;
 pub use usage::Usage;

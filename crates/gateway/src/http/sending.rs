@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, StatusCode, request};
-use sluicegate_catalog::ErrorClass;
+use sluicegate_catalog::{ErrorClass, LanePriority};
 use sluicegate_core::{Amounts, TargetId, Timestamp};
-use sluicegate_dialect::openai::{Changes, IncludeUsage};
+use sluicegate_dialect::openai::{Changes, IncludeUsage, Priority};
 
 use super::headers::upstream_headers;
 use super::query::upstream_address;
@@ -138,10 +138,16 @@ impl Sending<'_> {
 
     fn body(&self) -> Bytes {
         let envelope = self.call.envelope;
+        let priority = self.route.account.provider.lane_priority.as_ref();
+        let priority = priority.map(|priority| Priority {
+            field: &priority.field,
+            value: LanePriority::of(self.standing.lane),
+        });
         envelope.rewrite(&Changes {
             model: self.route.other_model(&envelope.model),
             include_usage: IncludeUsage::Ask,
             output_cap: None,
+            priority,
         })
     }
 
