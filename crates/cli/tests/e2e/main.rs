@@ -25,5 +25,6 @@ mod refusals;
 mod reload;
 mod same_answers;
 mod shutdown;
+mod slots;
 mod transport;
 mod upstream_failures;
