@@ -367,6 +367,7 @@ impl Call<'_> {
 
     fn settlement(&self) -> Settlement {
         Settlement::new(self.route, self.envelope, self.gateway.answer_lengths())
+            .of_route(self.exchange.route_name())
     }
 
     fn usage_chunk(&self) -> sluicegate_dialect::openai::UsageChunk {

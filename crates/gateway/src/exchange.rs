@@ -1,7 +1,7 @@
 //! One client's call, counted and logged exactly once: when its answer is handed on whole, when its stream ends, or when its
 //! client is gone before that.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -27,6 +27,10 @@ pub(crate) struct Exchange {
     arrived: Timestamp,
     route: Deployment,
     waits: Waits,
+    /// The name of its route in the configuration.
+    route_name: Option<Arc<str>>,
+    /// How long it waited before it was first admitted.
+    waited: OnceLock<Duration>,
     status: u16,
     _in_flight: InFlight,
 }
@@ -43,6 +47,8 @@ impl Exchange {
                 model: "none".to_owned(),
             },
             waits: Waits::new(Lane::default(), OTHER_TASK),
+            route_name: None,
+            waited: OnceLock::new(),
             status: CLIENT_CLOSED,
             _in_flight: InFlight::begin(metrics),
         }
@@ -61,9 +67,15 @@ impl Exchange {
         };
     }
 
-    /// In which lane it stands, and for which task.
-    pub(crate) fn stands(&mut self, lane: Lane, task: &str) {
+    /// In which lane it stands, for which task, and by which route of the configuration.
+    pub(crate) fn stands(&mut self, lane: Lane, task: &str, route: Option<Arc<str>>) {
         self.waits = Waits::new(lane, task);
+        self.route_name = route;
+    }
+
+    /// The name of its route in the configuration.
+    pub(crate) fn route_name(&self) -> Option<Arc<str>> {
+        self.route_name.clone()
     }
 
     /// How long ago it arrived.
@@ -82,15 +94,18 @@ impl Exchange {
         }
     }
 
-    /// It may start; tells how long it waited.
+    /// It may start; tells how long it waited, which counts the first time only.
     pub(crate) fn admitted(&self, demand: Amounts) -> Duration {
-        let waited = self.waited();
-        self.metrics
-            .queue_wait
-            .get_or_create(&self.waits)
-            .observe(waited.as_secs_f64());
+        let waited = self.waited.get_or_init(|| {
+            let waited = self.waited();
+            self.metrics
+                .queue_wait
+                .get_or_create(&self.waits)
+                .observe(waited.as_secs_f64());
+            waited
+        });
         self.reserved(demand);
-        waited
+        *waited
     }
 
     /// It may be sent, for the first time or once more.

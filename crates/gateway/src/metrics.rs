@@ -17,6 +17,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use sluicegate_core::{Amounts, Lane, Limit, LoadLevel, Timestamp};
 
+use crate::answer_lengths::AnswerLengths;
 use crate::driver::View;
 
 /// The media type of [`Metrics::render`].
@@ -59,6 +60,7 @@ pub(crate) struct Metrics {
     limit_used: Family<LimitName, Gauge>,
     limit_reserved: Family<LimitName, Gauge>,
     answer_tokens_expected: Family<Deployment, Gauge>,
+    output_cap_recommended: Family<RouteName, Gauge>,
     ledger_drift: Family<AccountMeter, Gauge<f64, AtomicU64>>,
     limit_drift: Family<LimitName, Gauge>,
     arrival_spread: Family<LimitName, Gauge<f64, AtomicU64>>,
@@ -95,6 +97,11 @@ pub(crate) struct Waits {
 pub(crate) struct Shed {
     pub(crate) lane: &'static str,
     pub(crate) reason: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct RouteName {
+    route: String,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -181,6 +188,7 @@ impl Metrics {
             limit_used: Family::default(),
             limit_reserved: Family::default(),
             answer_tokens_expected: Family::default(),
+            output_cap_recommended: Family::default(),
             ledger_drift: Family::default(),
             limit_drift: Family::default(),
             arrival_spread: Family::default(),
@@ -289,6 +297,11 @@ impl Metrics {
             self.answer_tokens_expected.clone(),
         );
         registry.register(
+            "sluicegate_output_cap_recommended",
+            "A maximum of output for requests of a route that 99 of 100 of its answers stay below with a fifth to spare",
+            self.output_cap_recommended.clone(),
+        );
+        registry.register(
             "sluicegate_ledger_drift",
             "The share by which the provider charges more than we do, by its own word on recent requests; 0.1 is a tenth more, \
              below zero is less",
@@ -318,15 +331,10 @@ impl Metrics {
         );
     }
 
-    /// Everything in the text format, with the core as `view` shows it `now` and what answers of each deployment are expected to be
-    /// long.
-    pub(crate) fn render(
-        &self,
-        view: &View,
-        lengths: &BTreeMap<String, u64>,
-        now: Timestamp,
-    ) -> String {
-        self.show_lengths(view, lengths);
+    /// Everything in the text format, with the core as `view` shows it `now` and what is known of the `lengths` of answers.
+    pub(crate) fn render(&self, view: &View, lengths: &AnswerLengths, now: Timestamp) -> String {
+        self.show_lengths(view, &lengths.by_deployment());
+        self.show_caps(&lengths.recommended_caps());
         self.show_drift(view);
         self.keys_benched.clear();
         for (account, benched) in view.snapshot.keys_benched(now) {
@@ -401,6 +409,16 @@ impl Metrics {
                     .get_or_create(&LimitName::of(limit))
                     .set(drift);
             }
+        }
+    }
+
+    fn show_caps(&self, caps: &[(Arc<str>, u64)]) {
+        self.output_cap_recommended.clear();
+        for (route, cap) in caps {
+            let route = route.to_string();
+            self.output_cap_recommended
+                .get_or_create(&RouteName { route })
+                .set(gauge(*cap));
         }
     }
 

@@ -15,7 +15,7 @@ fn config(fake: &Fake, effects: &str) -> String {
         "accounts: {{ up: {{ provider: openai, base_url: \"{}\", limits: [{{ meter: concurrent, amount: 1 }}] }} }}
 deployments: {{ m: {{ account: up }}, t: {{ account: up }} }}
 routes:
-  m: {{ primary: m, output_floor: 300 }}
+  m: {{ primary: m, output_floor: 300, raise_cap: 700 }}
   t: {{ primary: t, template: \"{TEXT}\" }}
 load: {{ moderate: {{ wait_above: 1ms }}, high: {{ wait_above: 1ms }}, critical: {{ wait_above: 1ms, {effects} }} }}
 ",
@@ -120,6 +120,37 @@ async fn a_lowered_maximum_is_sent_and_said_and_never_below_the_floor() {
     let lowered = [("effect", "max_tokens")];
     let metrics = gateway.metrics().await;
     assert_eq!(metrics.sum("sluicegate_degraded_total", &lowered), 2.0);
+    gateway.idle().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_a_lowered_maximum_cut_is_asked_for_once_more() {
+    let (fake, gateway, pressure) = loaded("hold_batch: false").await;
+    // A level stays for ten seconds after what raised it.
+    pressure.relieved().await;
+    // Two need more than the half that they get, one of them more than the route allows; the last one's maximum is its own.
+    for (max, needs, attempts, end, tokens, degraded) in [
+        (1_000, 600, 2, "stop", 600, Some("max_tokens 1000->700")),
+        (1_200, 900, 2, "length", 700, Some("max_tokens 1200->700")),
+        (100, 200, 1, "length", 100, None),
+    ] {
+        let mut body = ask("long");
+        body["max_tokens"] = json!(max);
+        body["fake"] = json!({"output_tokens": needs});
+        let answer = gateway.chat(&body).await;
+        assert_eq!(answer.number("x-sluicegate-attempts"), attempts, "{max}");
+        assert_eq!(answer.header("x-sluicegate-degraded"), degraded, "{max}");
+        let body = answer.json();
+        assert_eq!(body["choices"][0]["finish_reason"], end, "{max}");
+        assert_eq!(body["usage"]["completion_tokens"], tokens, "{max}");
+    }
+    let log = fake.accepted().await;
+    let seen = log[2..].iter();
+    let seen = seen.map(|call| call["body"]["max_tokens"].as_u64().unwrap());
+    assert_eq!(seen.collect::<Vec<_>>(), [500, 700, 600, 700, 100]);
+    let metrics = gateway.metrics().await;
+    let waits = metrics.sum("llm_queue_wait_seconds_count", &[]);
+    assert_eq!(waits, 5.0, "a second call is no second wait");
     gateway.idle().await;
 }
 

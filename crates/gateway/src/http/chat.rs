@@ -12,6 +12,7 @@ use sluicegate_config::{Origin, Pattern};
 use sluicegate_dialect::openai::Envelope;
 
 use super::Failure;
+use super::cut;
 use super::degraded::Degraded;
 use super::headers::client_headers;
 use super::request_body::read;
@@ -94,11 +95,12 @@ async fn serve(
         bytes: u32::try_from(held.body.len()).unwrap_or(u32::MAX),
         deadline: exchange.arrived().saturating_add(max_wait),
     };
-    exchange.stands(lane, &standing.task);
+    let name = configured.map(|configured| Arc::clone(&configured.name));
+    exchange.stands(lane, &standing.task, name);
     let level = gateway.driver().load();
     degraded.at(level);
     let effects = snapshot.policy.load.effects(level);
-    let mut envelope = envelope;
+    let mut lowered = None;
     if let Some(configured) = configured {
         let template = degraded.template(gateway, id, configured, &envelope, effects);
         if let Some(mut response) = template {
@@ -106,27 +108,45 @@ async fn serve(
             told(response.headers_mut(), 0, Duration::ZERO);
             return Ok(response);
         }
-        let lowered = degraded.lower(&envelope, effects, configured.output_floor)?;
-        envelope = lowered.unwrap_or(envelope);
+        lowered = degraded.lower(&envelope, effects, configured.output_floor)?;
     }
-
-    let demand = settlement::demand(route, &envelope, gateway.answer_lengths());
-    let sending = Sending {
-        gateway,
-        snapshot: &snapshot,
-        route,
-        demand,
-        standing: &standing,
-        call: Call {
+    let exchange = &*exchange;
+    let send = async |envelope: &Envelope, standing: &Standing| {
+        let demand = settlement::demand(route, envelope, gateway.answer_lengths());
+        let sending = Sending {
             gateway,
+            snapshot: &snapshot,
             route,
-            envelope: &envelope,
             demand,
-            exchange,
-            head_hold: snapshot.policy.stream.head_hold,
-        },
+            standing,
+            call: Call {
+                gateway,
+                route,
+                envelope,
+                demand,
+                exchange,
+                head_hold: snapshot.policy.stream.head_hold,
+            },
+        };
+        sending.answered(&parts).await
     };
-    let answered = sending.answered(&parts).await?;
+    let sent = lowered.as_ref().unwrap_or(&envelope);
+    let mut answered = send(sent, &standing).await?;
+    let raise_cap = configured.and_then(|configured| configured.raise_cap);
+    if let Some(raised) = cut::raised(&envelope, sent, raise_cap, &answered.answer) {
+        // Who has an answer, if a short one, does not wait for another.
+        let at_once = Standing {
+            deadline: gateway.clock().mono(),
+            ..standing
+        };
+        match send(&raised, &at_once).await {
+            Ok(longer) => {
+                degraded.raised(raised.output_cap);
+                answered = longer.after(&answered);
+            }
+            Err(failure) => failure.log(id),
+        }
+    }
     Ok(respond(answered, shown_name(route, &envelope), slot))
 }
 

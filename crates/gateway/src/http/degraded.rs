@@ -63,6 +63,13 @@ impl Degraded {
         Envelope::decode(&lowered).map(Some)
     }
 
+    /// The maximum that a cut answer was asked for once more with.
+    pub(super) fn raised(&mut self, cap: Option<u64>) {
+        if let (Some(What::Cap { asked, .. }), Some(given)) = (self.what, cap) {
+            self.what = (given < asked).then_some(What::Cap { asked, given });
+        }
+    }
+
     /// The answer from the template of `route`, where it has one and `effects` are to use it.
     pub(super) fn template(
         &mut self,
@@ -157,6 +164,21 @@ mod tests {
                 said("x-sluicegate-degraded", "max_tokens 4096->2048"),
             ]
         );
+    }
+
+    #[test]
+    fn a_maximum_that_was_raised_again_is_said_as_it_is() {
+        let effects = LoadRules::default().effects(LoadLevel::Critical);
+        let said = |raised| {
+            let mut degraded = Degraded::default();
+            let lowered = degraded.lower(&request(r#","max_tokens":400"#), effects, 1);
+            assert!(matches!(lowered, Ok(Some(_))));
+            degraded.raised(Some(raised));
+            told(&degraded)
+        };
+        let degraded = "x-sluicegate-degraded".to_owned();
+        assert_eq!(said(300), [(degraded, "max_tokens 400->300".to_owned())]);
+        assert_eq!(said(400), []);
     }
 
     #[test]

@@ -43,6 +43,17 @@ pub(super) struct Answered {
     pub(super) waited: Duration,
 }
 
+impl Answered {
+    /// The same answer where another call for it went before.
+    pub(super) fn after(self, before: &Self) -> Self {
+        Self {
+            attempts: before.attempts + self.attempts,
+            waited: before.waited,
+            ..self
+        }
+    }
+}
+
 impl Sending<'_> {
     /// Waits, sends and gets the answer, once for each key at most.
     pub(super) async fn answered(&self, client: &request::Parts) -> Result<Answered, Failure> {
