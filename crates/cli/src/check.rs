@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
-use sluicegate_config::{Account, Policy};
+use sluicegate_config::{Account, Policy, Slots};
 
 use crate::{FAILED, WrongUsage, file, print};
 
@@ -81,7 +81,7 @@ impl Check {
     }
 }
 
-/// Accounts on which no limit stands: neither their own nor one of a family or a deployment.
+/// Accounts on which no limit stands: neither their own nor one of a family or a deployment, nor slots that are found out.
 fn accounts_without_limits(policy: &Policy) -> Vec<&str> {
     let has_none = |(index, account): &(usize, &Account)| {
         let mut deployments = policy.deployments.iter();
@@ -90,7 +90,10 @@ fn accounts_without_limits(policy: &Policy) -> Vec<&str> {
                 .families
                 .iter()
                 .all(|family| family.limits.is_empty())
-            && !deployments.any(|one| one.account == *index && !one.limits.is_empty())
+            && account.slots == Slots::Limited
+            && !deployments.any(|one| {
+                one.account == *index && (!one.limits.is_empty() || one.slots == Slots::Adaptive)
+            })
     };
     let accounts = policy.accounts.iter().enumerate().filter(has_none);
     accounts.map(|(_, account)| &*account.name).collect()

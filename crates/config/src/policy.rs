@@ -324,11 +324,9 @@ impl Lanes {
 pub struct Lane {
     /// The longest wait in the queue, where the request names none.
     pub max_wait: Duration,
-    /// The most requests of it that wait at once; at most [`Queue::max_tickets`].
-    pub max_waiting: NonZeroUsize,
     /// How often and how long it tries.
     pub retry: RetryRule,
-    /// What it gets and what it leaves.
+    /// What it gets, what it leaves, and how many of it wait at once: at least one and at most [`Queue::max_tickets`].
     pub rule: LaneRule,
 }
 

@@ -10,8 +10,8 @@ use sluicegate_config::{
     Destination, Fallback, Pattern, Policy, Price, Retry, Slots, Timeouts, UpstreamModel, parse,
 };
 use sluicegate_core::{
-    BackoffRule, Balance, BasisPoints, BreakerRule, Failures, Headroom, Lane, LaneRules, LoadLevel,
-    LoadRules, Meter, Mode, RetryBudgetRule, TargetId,
+    BackoffRule, Balance, BasisPoints, BreakerRule, Failures, Headroom, Lane, LaneRule, LaneRules,
+    LoadLevel, LoadRules, Meter, Mode, RetryBudgetRule, TargetId,
 };
 
 /// What the environment of every file holds; the value of a secret must not appear anywhere.
@@ -125,10 +125,16 @@ fn a_minimal_file_takes_every_default() {
         [(3, seconds(8)), (3, seconds(30)), (8, seconds(300))]
     );
     assert_eq!(
-        lanes.map(|lane| lane.max_waiting.get()),
+        lanes.map(|lane| lane.rule.waiting_max),
         [10_000, 8_000, 5_000]
     );
-    assert_eq!(policy.lanes.rules(), LaneRules::default());
+    for lane in Lane::ALL {
+        let unbounded = LaneRule {
+            waiting_max: usize::MAX,
+            ..policy.lanes.rules().of(lane)
+        };
+        assert_eq!(unbounded, LaneRules::default().of(lane), "{lane}");
+    }
     assert_eq!(policy.retry.backoff, BackoffRule::default());
     assert_eq!(policy.retry.budget, RetryBudgetRule::default());
     assert_eq!(policy.load, LoadRules::default());
@@ -255,7 +261,7 @@ fn who_goes_next_arrives() {
     let policy = good("everything.yaml");
     let lanes = Lane::ALL.map(|lane| policy.lanes.of(lane));
     assert_eq!(
-        lanes.map(|lane| (lane.max_wait, lane.max_waiting.get())),
+        lanes.map(|lane| (lane.max_wait, lane.rule.waiting_max)),
         [(seconds(2), 40), (seconds(60), 30), (seconds(43_200), 20)]
     );
     assert_eq!(

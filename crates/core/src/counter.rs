@@ -58,6 +58,8 @@ pub(crate) struct Counter {
     /// Whether the answers to requests that are served name the remainder, and the ceiling.
     told: bool,
     tells_ceiling: bool,
+    /// When counting began.
+    began: Timestamp,
     /// When the request was sent whose answer told something last: what answers to earlier ones tell is older.
     newest: Timestamp,
     /// What was sent before that was charged by another estimate than what is learned now.
@@ -119,6 +121,7 @@ impl Counter {
             slots,
             told: false,
             tells_ceiling: false,
+            began: now.mono,
             newest: Timestamp::ZERO,
             relearned: Timestamp::ZERO,
             drift: None,
@@ -399,6 +402,11 @@ impl Counter {
 
     pub(crate) fn used(&self, now: Now) -> u64 {
         self.count.used(now)
+    }
+
+    /// Whether what is used is only what others are assumed to have used before the count began, in a window that still runs.
+    pub(crate) fn is_assumed(&self, now: Now) -> bool {
+        self.limit.start == Start::Empty && !self.told && self.count.covers(self.began, now)
     }
 
     pub(crate) fn usable(&self) -> u64 {

@@ -48,6 +48,8 @@ pub enum Decision {
         /// When it will start at the latest, if nothing overruns, signals or changes; `None` where that hangs on something in
         /// flight or on a grant.
         start: Option<Timestamp>,
+        /// The limit that decides when, where one does.
+        limit: Option<LimitId>,
     },
     /// It will not start.
     Refused(Refusal),

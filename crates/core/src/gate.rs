@@ -10,7 +10,7 @@ use core::time::Duration;
 use crate::decision::{Decision, Event, Grant, Refusal, Submission};
 use crate::forecast::Forecast;
 use crate::group::Groups;
-use crate::lanes::{Held, LaneFit, Walk};
+use crate::lanes::{Held, LaneFit, Waiting, Walk};
 use crate::ledger::Ledger;
 use crate::line::{Asked, Line, Ticket, TicketId};
 use crate::wanted::Wanted;
@@ -53,7 +53,7 @@ pub const EVENTS_MAX: usize = 256;
 /// let demand = Amounts::one_request().with(Meter::Tokens, 600);
 /// let submission = Submission::new(TargetId::new(0), demand, Timestamp::MAX);
 /// let Decision::Admitted(first) = core.submit(submission, now) else { panic!("it fits") };
-/// let Decision::Waiting { ticket, start } = core.submit(submission, now) else { panic!("it does not") };
+/// let Decision::Waiting { ticket, start, .. } = core.submit(submission, now) else { panic!("it does not") };
 /// assert_eq!(start, Some(Timestamp::ZERO.saturating_add(Duration::from_secs(60))));
 ///
 /// // The first call used less than it reserved: the second one need not wait.
@@ -71,7 +71,7 @@ pub struct Core {
     pub(crate) forecasts: Vec<Vec<Forecast>>,
     /// By limit: what the higher lanes want of it, and what all that wait want together.
     pub(crate) wanted: Vec<Wanted>,
-    pub(crate) waiting_demand: Vec<u64>,
+    pub(crate) waiting_demand: Vec<Waiting>,
     /// By group: the walk along its line that was made last.
     pub(crate) walks: Vec<Walk>,
     /// Lanes of which nothing starts.
@@ -114,7 +114,7 @@ impl Core {
                 .iter()
                 .map(|limit| Wanted::of(limit, now))
                 .collect(),
-            waiting_demand: alloc::vec![0; policy.limits().len()],
+            waiting_demand: alloc::vec![Waiting::default(); policy.limits().len()],
             walks: alloc::vec![Walk::default(); groups.all.len()],
             lanes_held: [false; Lane::ALL.len()],
             events: VecDeque::new(),
@@ -165,6 +165,7 @@ impl Core {
         }
         let placed = self.place(&submission, now);
         let start = placed.start().filter(|_| !held);
+        let limit = left_to_others.map(|(limit, _)| limit).or(placed.limit());
         if self.is_full(&submission) {
             return Decision::Refused(Refusal::LineFull { start });
         }
@@ -174,24 +175,28 @@ impl Core {
             return Decision::Refused(Refusal::Shed { limit, start });
         }
         if deadline < start.unwrap_or(now.mono) {
-            return Decision::Refused(Refusal::Deadline {
-                limit: placed.limit(),
-                start,
-            });
+            return Decision::Refused(Refusal::Deadline { limit, start });
         }
         self.foresee(&submission, placed, now);
         let share = self.policy.weight(submission.tenant);
         let ticket = self.line.join(Ticket::of(&submission), share);
-        self.count_waiting(target, demand, u64::saturating_add);
+        self.count_waiting(target, demand, lane, u64::saturating_add);
         self.advance(now);
-        Decision::Waiting { ticket, start }
+        Decision::Waiting {
+            ticket,
+            start,
+            limit,
+        }
     }
 
     /// Whether no more tickets may wait. Those of lower lanes take nobody's place.
     fn is_full(&self, submission: &Submission) -> bool {
-        let (tickets, bytes) = self.line.before_or_in(submission.lane);
+        let lane = submission.lane;
+        let (tickets, bytes) = self.line.before_or_in(lane);
         let bytes = bytes.saturating_add(u64::from(submission.bytes));
-        tickets >= self.policy.tickets_max() || bytes > self.policy.bytes_max()
+        tickets >= self.policy.tickets_max()
+            || bytes > self.policy.bytes_max()
+            || self.line.waiting_in(lane) >= self.policy.lanes().of(lane).waiting_max
     }
 
     /// Takes a ticket out of the line. False where it has started, was refused or left before.

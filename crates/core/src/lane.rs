@@ -24,6 +24,8 @@ pub struct LaneRule {
     /// While a higher lane has demand, a ticket of this lane leaves free that share of each limit, or what the higher lanes are
     /// expected to want where that is less; zero leaves nothing.
     pub leaves: BasisPoints,
+    /// The most tickets of this lane that wait at once, within what the policy allows all lanes together.
+    pub waiting_max: usize,
 }
 
 /// The rules of all lanes.
@@ -75,11 +77,12 @@ impl LaneRules {
 }
 
 impl Default for LaneRules {
-    /// No lane has a minimum; `batch` leaves half of a limit to those above it, `api` a fifth.
+    /// No lane has a minimum or a bound of its own; `batch` leaves half of a limit to those above it, `api` a fifth.
     fn default() -> Self {
         let leaves = |points| LaneRule {
             min_share: BasisPoints::ZERO,
             leaves: BasisPoints::new(points).unwrap_or(BasisPoints::ZERO),
+            waiting_max: usize::MAX,
         };
         Self([leaves(0), leaves(2_000), leaves(5_000)])
     }

@@ -47,6 +47,14 @@ pub(crate) enum LaneFit {
     Later(Fit),
 }
 
+/// What all tickets together want of one limit.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Waiting {
+    all: u64,
+    /// Those above batch.
+    pub(crate) urgent: u64,
+}
+
 /// What the last walk along a group's line found.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Walk {
@@ -182,7 +190,9 @@ impl Core {
             let over = counter
                 .clears(now)
                 .is_some_and(|clears| clears <= next_start);
-            let others = self.waiting_demand[id.index()].saturating_sub(counted.of(meter));
+            let others = self.waiting_demand[id.index()]
+                .all
+                .saturating_sub(counted.of(meter));
             let all = others.saturating_add(demand.of(meter));
             over || counter.earliest(all, now) == Earliest::At(now.mono)
         })
@@ -246,7 +256,12 @@ impl Core {
         let reservation = self.begin(ticket.target, ticket.demand, ticket.lane, now);
         self.line.start(id, self.policy.lanes());
         self.walks[self.groups.of_target(ticket.target)].stirred = true;
-        self.count_waiting(ticket.target, ticket.demand, u64::saturating_sub);
+        self.count_waiting(
+            ticket.target,
+            ticket.demand,
+            ticket.lane,
+            u64::saturating_sub,
+        );
         self.events.push_back(Event::Admitted {
             ticket: id,
             reservation,
@@ -256,7 +271,12 @@ impl Core {
     /// A ticket leaves the line without starting.
     pub(crate) fn leave(&mut self, id: TicketId) -> Option<Ticket> {
         let ticket = self.line.leave(id)?;
-        self.count_waiting(ticket.target, ticket.demand, u64::saturating_sub);
+        self.count_waiting(
+            ticket.target,
+            ticket.demand,
+            ticket.lane,
+            u64::saturating_sub,
+        );
         Some(ticket)
     }
 
@@ -265,12 +285,16 @@ impl Core {
         &mut self,
         target: TargetId,
         demand: Amounts,
+        lane: Lane,
         by: impl Fn(u64, u64) -> u64,
     ) {
         for &limit in &self.policy.targets()[target.index()].limits {
             let amount = demand.of(self.ledger.counter(limit).limit.meter);
             let waiting = &mut self.waiting_demand[limit.index()];
-            *waiting = by(*waiting, amount);
+            waiting.all = by(waiting.all, amount);
+            if lane < Lane::Batch {
+                waiting.urgent = by(waiting.urgent, amount);
+            }
         }
     }
 
@@ -286,10 +310,15 @@ impl Core {
             None => Wanted::of(limit, now),
         });
         self.wanted = wanted.collect();
-        self.waiting_demand = alloc::vec![0; self.policy.limits().len()];
+        self.waiting_demand = alloc::vec![Waiting::default(); self.policy.limits().len()];
         for id in self.line.ids() {
             if let Some(ticket) = self.line.ticket(id).copied() {
-                self.count_waiting(ticket.target, ticket.demand, u64::saturating_add);
+                self.count_waiting(
+                    ticket.target,
+                    ticket.demand,
+                    ticket.lane,
+                    u64::saturating_add,
+                );
             }
         }
     }

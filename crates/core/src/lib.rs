@@ -9,6 +9,7 @@ extern crate alloc;
 
 mod advance;
 mod breaker;
+mod budgets;
 mod calendar;
 mod counter;
 mod decision;

@@ -99,6 +99,11 @@ impl Line {
         (tickets, bytes.fold(0, u64::saturating_add))
     }
 
+    /// Tickets of `lane`.
+    pub(crate) fn waiting_in(&self, lane: Lane) -> usize {
+        self.waiting_in[lane.index()]
+    }
+
     pub(crate) fn waiting_for(&self, target: TargetId, lane: Lane) -> usize {
         let waiting = self.waiting_for.get(target.index());
         waiting.map_or(0, |lanes| lanes[lane.index()])

@@ -47,6 +47,18 @@ pub(crate) struct Wanted {
     kind: Kind,
 }
 
+/// What some lanes asked for.
+struct Asked {
+    /// By slice; the newest one is at `current`.
+    sums: [u64; SLICES],
+    current: usize,
+    /// Slices that are over.
+    over: u64,
+    total: u64,
+    /// The total without the newest slice.
+    passed: u64,
+}
+
 #[derive(Clone, Debug)]
 enum Kind {
     /// Until an edge, where one is known.
@@ -129,15 +141,13 @@ impl Wanted {
         }
         self.turn(now);
         let higher = lane.index().min(HIGHER);
-        let sums = sums_by_slice(&self.asked[..higher]);
-        // The newest slice is not over: it counts only as long as there is no other.
-        let over = self
-            .newest
-            .saturating_sub(self.first)
-            .min(SLICES as u64 - 1);
-        let current = place(self.newest);
-        let total = sums.iter().copied().fold(0, u64::saturating_add);
-        let passed = total.saturating_sub(sums[current]);
+        let Asked {
+            sums,
+            current,
+            over,
+            total,
+            passed,
+        } = self.asked_by(higher);
         let wanted = match &self.kind {
             Kind::Slots { used, .. } => {
                 let time = over.max(1).saturating_mul(self.slice);
@@ -166,6 +176,45 @@ impl Wanted {
             }
         };
         wanted.min(most)
+    }
+
+    /// What all lanes but the last are expected to want until it is whole again: until `edge` where there is one, else in a length of
+    /// the window. Of slots, what they use on average.
+    pub(crate) fn expected(&mut self, edge: Option<Timestamp>, now: Now) -> u64 {
+        self.turn(now);
+        let asked = self.asked_by(HIGHER);
+        match (&self.kind, edge) {
+            (Kind::Nothing, _) => 0,
+            (Kind::Slots { .. }, _) => {
+                let time = asked.over.max(1).saturating_mul(self.slice);
+                asked.passed.div_ceil(time)
+            }
+            (Kind::Edge, Some(edge)) => {
+                let usual = asked.passed.checked_div(asked.over);
+                let usual = usual.unwrap_or(asked.sums[asked.current]);
+                let left = duration_nanos(edge.saturating_since(now.mono));
+                parts(usual, left, self.slice)
+            }
+            (Kind::Bucket | Kind::Edge, _) => asked.total,
+        }
+    }
+
+    /// What the first `higher` lanes asked for.
+    fn asked_by(&self, higher: usize) -> Asked {
+        let sums = sums_by_slice(&self.asked[..higher]);
+        let current = place(self.newest);
+        let total = sums.iter().copied().fold(0, u64::saturating_add);
+        Asked {
+            sums,
+            current,
+            // The newest slice is not over: it counts only as long as there is no other.
+            over: self
+                .newest
+                .saturating_sub(self.first)
+                .min(SLICES as u64 - 1),
+            total,
+            passed: total.saturating_sub(sums[current]),
+        }
     }
 
     /// After what time a ticket that leaves something looks again.

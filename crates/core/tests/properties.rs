@@ -423,7 +423,7 @@ impl World {
         let decision = self.core.submit(submission, self.now());
         match decision {
             Decision::Admitted(reservation) => self.admit(reservation, tokens),
-            Decision::Waiting { ticket, start } => {
+            Decision::Waiting { ticket, start, .. } => {
                 let start = start.expect("every window here frees itself");
                 assert!(
                     start <= deadline,

@@ -51,6 +51,7 @@ fn rewrite(bencher: Bencher<'_, '_>, kib: usize) {
         model: Some("other"),
         include_usage: IncludeUsage::Ask,
         output_cap: Some(256),
+        priority: None,
     };
     bencher.bench(|| black_box(&envelope).rewrite(&changes));
 }

@@ -5,10 +5,12 @@
 //! that model, so no client can fill it with names that it made up; the bound is for providers that serve very many.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// So many models are remembered.
 const MODELS_MAX: usize = 1_024;
+/// So many routes of the configuration.
+const ROUTES_MAX: usize = 1_024;
 
 /// What is known of the length of answers.
 #[derive(Debug, Default)]
@@ -17,6 +19,8 @@ pub(crate) struct AnswerLengths(Mutex<Book>);
 #[derive(Debug, Default)]
 struct Book {
     models: BTreeMap<Asked, Learned>,
+    /// By the name of the route in the configuration, whatever model answered.
+    routes: BTreeMap<Arc<str>, sluicegate_core::AnswerLengths>,
     /// Answers so far.
     recorded: u64,
 }
@@ -67,11 +71,29 @@ impl AnswerLengths {
             .get_mut(asked)
             .expect("it was there or has just been put there");
         learned.last = book.recorded;
-        match ending {
-            Ending::Own => learned.lengths.record(tokens),
-            Ending::Cut => learned.lengths.record_cut(tokens),
-        }
+        add(&mut learned.lengths, tokens, ending);
         learned.expected = learned.lengths.expected();
+    }
+
+    /// An answer of `tokens` has come on `route`, whatever model answered. Routes beyond the bound, after many reloads that renamed
+    /// them, are not recorded.
+    pub(crate) fn record_of_route(&self, route: &Arc<str>, tokens: u64, ending: Ending) {
+        let routes = &mut self.book().routes;
+        if let Some(lengths) = routes.get_mut(route) {
+            add(lengths, tokens, ending);
+        } else if routes.len() < ROUTES_MAX {
+            let lengths = routes.entry(Arc::clone(route)).or_default();
+            add(lengths, tokens, ending);
+        }
+    }
+
+    /// The maximum of output to recommend for each route that has shown enough of its answers.
+    pub(crate) fn recommended_caps(&self) -> Vec<(Arc<str>, u64)> {
+        let book = self.book();
+        let caps = book.routes.iter();
+        let caps = caps
+            .filter_map(|(route, lengths)| Some((Arc::clone(route), lengths.recommended_cap()?)));
+        caps.collect()
     }
 
     /// What is expected of each deployment that has learned something: the longest of its models, by the deployment's name.
@@ -89,6 +111,13 @@ impl AnswerLengths {
     fn book(&self) -> MutexGuard<'_, Book> {
         // Whatever panicked there, an estimate that is a little off is better than no answers.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn add(lengths: &mut sluicegate_core::AnswerLengths, tokens: u64, ending: Ending) {
+    match ending {
+        Ending::Own => lengths.record(tokens),
+        Ending::Cut => lengths.record_cut(tokens),
     }
 }
 
@@ -125,6 +154,18 @@ mod tests {
         assert_eq!(book.expected(&long), Some(31));
         assert_eq!(book.expected(&asked("*", "other")), None);
         assert_eq!(book.by_deployment(), [("*".to_owned(), 31)].into());
+    }
+
+    #[test]
+    fn a_route_has_a_cap_to_recommend_when_enough_was_seen() {
+        let book = AnswerLengths::default();
+        let route: Arc<str> = "summary".into();
+        for _ in 0..31 {
+            book.record_of_route(&route, 500, Ending::Own);
+        }
+        assert_eq!(book.recommended_caps(), []);
+        book.record_of_route(&route, 500, Ending::Own);
+        assert_eq!(book.recommended_caps(), [(route, 614)]);
     }
 
     #[test]

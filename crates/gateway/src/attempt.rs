@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::{Request, Response, response};
+use http::{Request, Response, StatusCode, response};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::capture_connection;
 use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::{Amounts, Outcome, Reception, Signal};
+use sluicegate_core::{Amounts, Answered, Outcome, Reception, Signal};
 use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
 use sluicegate_dialect::{
     charge_refused, charge_told, refusal_facts, retry_hint, signals, told_by_refusal, work_time,
@@ -96,6 +96,7 @@ impl Call<'_> {
         let now = self.gateway.clock().now();
         let took = now.mono.saturating_since(begun);
         self.exchange.head_took(took);
+        reservation.answered(answered_with(response.status(), took));
         let provider = &*self.route.account.provider;
         let work = work_time(provider, response.headers());
         let delay = work.and_then(|work| reservation.delay(work, now.mono));
@@ -152,7 +153,10 @@ impl Call<'_> {
                 let patience = timeouts.head.min(total);
                 match tokio::time::timeout(patience, head).await {
                     Ok(response) => response,
-                    Err(_) => return Err(self.silent("the head of its answer", patience)),
+                    Err(_) => {
+                        reservation.answered(Answered::Dropped(patience));
+                        return Err(self.silent("the head of its answer", patience));
+                    }
                 }
             }
         };
@@ -363,6 +367,7 @@ impl Call<'_> {
 
     fn settlement(&self) -> Settlement {
         Settlement::new(self.route, self.envelope, self.gateway.answer_lengths())
+            .of_route(self.exchange.route_name())
     }
 
     fn usage_chunk(&self) -> sluicegate_dialect::openai::UsageChunk {
@@ -384,6 +389,14 @@ impl Call<'_> {
             deployment: self.route.deployment.name.clone(),
             kind,
         }
+    }
+}
+
+/// What an answer's `status` after so long says of the upstream's slots.
+fn answered_with(status: StatusCode, took: Duration) -> Answered {
+    match status {
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Answered::Dropped(took),
+        _ => Answered::Served(took),
     }
 }
 

@@ -1,13 +1,21 @@
-//! Which limits the core counts, and on which of them a request to each deployment is charged: the configured ones, and those that
-//! were learned where none is configured.
+//! Which limits the core counts, and on which of them a request to each deployment is charged: the configured ones, the slots of
+//! those whose number is found out as it goes, and what was learned where nothing is configured.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::sync::Arc;
+use std::time::Duration;
 
-use sluicegate_config::{Deployment, Pattern, Policy, UpstreamModel};
-use sluicegate_core::{Limit, LimitId, Target, TargetId};
+use sluicegate_config::{Deployment, Pattern, Policy, Slots, UpstreamModel};
+use sluicegate_core::{
+    Authority, BasisPoints, Book, Failures, Headroom, Limit, LimitId, Meter, Mode, Settlement,
+    Start, Target, TargetId, Window,
+};
 
 use crate::learned_limits::{LearnedLimits, Scope};
+
+/// No upstream is given more requests at once, however fast it answers.
+const SLOTS_MAX: NonZeroU64 = NonZeroU64::new(1_000).expect("above zero");
 
 /// The limits and targets of a policy.
 #[derive(Debug)]
@@ -26,10 +34,28 @@ impl Books {
             limits: limits.iter().map(|&limit| LimitId::new(limit)).collect(),
         };
         let targets = policy.deployments.iter().zip(&ledgers.targets).map(target);
-        Self {
+        let mut books = Self {
             targets: targets.collect(),
             limits: ledgers.limits,
+        };
+        for (index, deployment) in policy.deployments.iter().enumerate() {
+            if deployment.slots == Slots::Adaptive {
+                books.find_slots(policy, index);
+            }
         }
+        books
+    }
+
+    /// Adds the slots of a deployment, which those of one account and model share.
+    fn find_slots(&mut self, policy: &Policy, index: usize) {
+        let limit = slots_of(policy, index);
+        let mut limits = self.limits.iter();
+        let known = limits.position(|known| known.name == limit.name);
+        let id = LimitId::new(known.unwrap_or(self.limits.len()));
+        if known.is_none() {
+            self.limits.push(limit);
+        }
+        self.targets[index].limits.push(id);
     }
 
     /// Adds what was learned of meters that are not configured. A model of a wildcard gets a target of its own, since the others
@@ -84,6 +110,35 @@ impl Books {
             }
         }
         ids
+    }
+}
+
+/// The slots of a deployment, as many as it serves without slowing down.
+fn slots_of(policy: &Policy, index: usize) -> Limit {
+    let deployment = &policy.deployments[index];
+    let account = &policy.accounts[deployment.account].name;
+    let name = match (&deployment.model, &deployment.pattern) {
+        (UpstreamModel::Named(model), _) | (UpstreamModel::Requested, Pattern::Exact(model)) => {
+            format!("account {account} model {model} concurrent adaptive")
+        }
+        (UpstreamModel::Requested, Pattern::Prefix(_)) => {
+            format!("deployment {} concurrent adaptive", deployment.name)
+        }
+    };
+    Limit {
+        name: name.into(),
+        meter: Meter::Concurrent,
+        amount: SLOTS_MAX,
+        window: Window::Adaptive,
+        quantum: None,
+        headroom: Headroom::Share(BasisPoints::WHOLE),
+        start: Start::Full,
+        mode: Mode::Enforce,
+        settlement: Settlement::Keep,
+        failures: Failures::Count,
+        arrival_spread: Duration::ZERO,
+        authority: Authority::Local,
+        book: Book::Mirror,
     }
 }
 
@@ -180,6 +235,25 @@ deployments:
                 ("elsewhere", vec![]),
                 ("o*", vec![]),
                 ("* two", vec![requests, two]),
+            ]
+        );
+    }
+
+    #[test]
+    fn slots_that_are_found_out_are_shared_by_an_account_and_model() {
+        let text = r#"
+accounts: { up: { provider: vllm, base_url: http://127.0.0.1:9, limits: { concurrent: auto } } }
+deployments: { alias: { account: up, model: one }, one: { account: up }, "*": { account: up } }
+"#;
+        let policy = sluicegate_config::parse("a.yaml", text, &|_| None).expect("it is valid");
+        let books = Books::of(&policy);
+        let one = "account up model one concurrent adaptive";
+        assert_eq!(
+            charged_on(&books),
+            [
+                ("alias", vec![one]),
+                ("one", vec![one]),
+                ("*", vec!["deployment * concurrent adaptive"]),
             ]
         );
     }

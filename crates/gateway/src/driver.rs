@@ -4,23 +4,26 @@
 //! out after the lock is given back. One task sleeps until the instant that the core named. Between the two a waiting request
 //! is a ticket and a channel; it holds no slot, no connection and no worker.
 
+mod refused;
 mod reservation;
+mod waiters;
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Core, Decision, EVENTS_MAX, Event, Grant, Lane, LimitState, Now, Outcome, Refusal,
-    ReservationId, Submission, TargetId, TicketId, Timestamp,
+    Amounts, Core, Decision, EVENTS_MAX, Event, Grant, Lane, LimitId, LimitState, LoadLevel, Now,
+    Outcome, Refusal, ReservationId, Submission, TargetId, TicketId, Timestamp,
 };
 use tokio::sync::{Notify, oneshot};
 
 use crate::clock::Clock;
+use crate::gateway::RequestId;
 use crate::metrics::Metrics;
 use crate::snapshot::Snapshot;
 
+pub(crate) use refused::Refused;
 pub(crate) use reservation::{Departure, Reservation};
+use waiters::{Waiters, Waiting};
 
 /// The core behind its lock, and those who wait for its word.
 #[derive(Debug)]
@@ -40,24 +43,22 @@ struct State {
     sleeps_until: Timestamp,
 }
 
-/// The policy that the core holds to, and who waits for its word.
-#[derive(Debug)]
-struct Waiters {
-    snapshot: Arc<Snapshot>,
-    waiting: BTreeMap<TicketId, Waiting>,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    place: Place,
-    tell: oneshot::Sender<Verdict>,
-}
-
 /// What the core says of a request at once. Reservations are made of it without the lock: dropping one takes the lock.
 enum Answer {
     Admitted(ReservationId, Timestamp),
     Refused(Refused),
-    Waits(TicketId, oneshot::Receiver<Verdict>),
+    Waits(Hold, oneshot::Receiver<Verdict>),
+}
+
+/// A place in the line as it was given.
+struct Hold {
+    ticket: TicketId,
+    /// The name of the limit that decides, where one does.
+    limit: Option<Arc<str>>,
+    /// The level of load at which nothing of its lane starts, where that decides.
+    held: Option<LoadLevel>,
+    /// In how many milliseconds it starts at the latest, where that can be told.
+    starts_in_ms: Option<u128>,
 }
 
 /// What becomes of a request that asked to start.
@@ -70,14 +71,17 @@ pub(crate) struct Place {
     pub(crate) target: TargetId,
 }
 
-/// Why a request does not start, and what is known to help it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Refused {
-    pub(crate) refusal: Refusal,
-    /// The limit that decided, where one did: its name and its whole amount.
-    pub(crate) limit: Option<(Arc<str>, u64)>,
-    /// How long until it would start.
-    pub(crate) wait: Option<Duration>,
+/// How a request stands in the line, wherever it goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    pub(crate) id: RequestId,
+    pub(crate) lane: Lane,
+    /// As metrics name it.
+    pub(crate) task: Arc<str>,
+    /// What its body takes of memory.
+    pub(crate) bytes: u32,
+    /// When waiting stops being useful.
+    pub(crate) deadline: Timestamp,
 }
 
 /// What the core looks like from outside, for metrics.
@@ -86,24 +90,21 @@ pub(crate) struct View {
     pub(crate) snapshot: Arc<Snapshot>,
     /// In the order of the snapshot's limits.
     pub(crate) limits: Vec<LimitState>,
-    /// Tickets that wait, by target.
-    pub(crate) waiting: Vec<usize>,
+    /// How many wait, by lane and task, where any do.
+    pub(crate) waiting: Vec<(Lane, Arc<str>, usize)>,
+    pub(crate) load: LoadLevel,
     pub(crate) reservations_open: usize,
 }
 
 impl Driver {
     pub(crate) fn new(snapshot: Arc<Snapshot>, clock: Clock, metrics: Arc<Metrics>) -> Arc<Self> {
         let core = Core::new(snapshot.limits.clone(), clock.now());
-        let line = Waiters {
-            snapshot,
-            waiting: BTreeMap::new(),
-        };
         Arc::new(Self {
             clock,
             metrics,
             state: Mutex::new(State {
                 core,
-                line,
+                line: Waiters::new(snapshot),
                 sleeps_until: Timestamp::MAX,
             }),
             earlier: Notify::new(),
@@ -115,7 +116,7 @@ impl Driver {
         loop {
             let due = {
                 let mut state = self.lock();
-                state.sleeps_until = state.core.poll_timeout().unwrap_or(Timestamp::MAX);
+                state.sleeps_until = due(&state.core, &state.line);
                 state.sleeps_until
             };
             tokio::select! {
@@ -129,7 +130,7 @@ impl Driver {
         }
     }
 
-    /// Waits until `demand` may start at `place`. Dropping the future gives up the place in the line.
+    /// Waits until `demand` may start at `place` for a request that stands in line as `standing` says. Dropping the future gives up the place in the line.
     ///
     /// # Errors
     ///
@@ -138,42 +139,71 @@ impl Driver {
         self: &Arc<Self>,
         place: Place,
         demand: Amounts,
-        deadline: Timestamp,
+        standing: &Standing,
     ) -> Verdict {
+        let &Standing {
+            id,
+            lane,
+            bytes,
+            deadline,
+            ..
+        } = standing;
         let answer = self.with_core(|core, line, now| {
             let decision = match line.target(core, &place) {
-                Some(target) => core.submit(Submission::new(target, demand, deadline), now),
+                Some(target) => {
+                    let submission = Submission {
+                        lane,
+                        bytes,
+                        ..Submission::new(target, demand, deadline)
+                    };
+                    core.submit(submission, now)
+                }
                 None => Decision::Refused(Refusal::NoSuchTarget),
             };
             match decision {
                 Decision::Admitted(id) => Answer::Admitted(id, now.mono),
-                Decision::Refused(refusal) => Answer::Refused(refused(core, refusal, now)),
-                Decision::Waiting { ticket, .. } => {
+                Decision::Refused(refusal) => {
+                    Answer::Refused(Refused::new(core, line, lane, refusal, now))
+                }
+                Decision::Waiting {
+                    ticket,
+                    start,
+                    limit,
+                } => {
                     let (tell, told) = oneshot::channel();
-                    let place = place.clone();
-                    line.waiting.insert(ticket, Waiting { place, tell });
-                    Answer::Waits(ticket, told)
+                    let waiting = Waiting {
+                        place: place.clone(),
+                        tell,
+                        lane,
+                        task: Arc::clone(&standing.task),
+                        since: now.mono,
+                        start,
+                    };
+                    line.join(ticket, waiting);
+                    let hold = Hold {
+                        ticket,
+                        limit: limit.and_then(|limit| name_of(core, limit)),
+                        held: line.load.holds(lane),
+                        starts_in_ms: start
+                            .map(|start| start.saturating_since(now.mono).as_millis()),
+                    };
+                    Answer::Waits(hold, told)
                 }
             }
         });
         match answer {
             Answer::Admitted(id, at) => Ok(self.reservation(id, place, at)),
             Answer::Refused(refused) => Err(refused),
-            Answer::Waits(ticket, told) => {
+            Answer::Waits(hold, told) => {
+                hold.log(id, lane);
                 let mut waiter = Waiter {
                     driver: Arc::clone(self),
-                    ticket,
+                    ticket: hold.ticket,
                     told,
                 };
-                (&mut waiter.told).await.unwrap_or_else(|_| {
-                    // Whoever waits holds the driver, and the driver drops no sender without a word.
-                    let refusal = Refusal::NoSuchTarget;
-                    Err(Refused {
-                        refusal,
-                        limit: None,
-                        wait: None,
-                    })
-                })
+                // Whoever waits holds the driver, and the driver drops no sender without a word.
+                let gone = |_| Err(Refused::gone(lane));
+                (&mut waiter.told).await.unwrap_or_else(gone)
             }
         }
     }
@@ -192,17 +222,18 @@ impl Driver {
         Arc::clone(&self.lock().line.snapshot)
     }
 
+    /// How loaded everything is.
+    pub(crate) fn load(self: &Arc<Self>) -> LoadLevel {
+        self.with_core(|_, line, _| line.load.level())
+    }
+
     /// How everything stands now.
     pub(crate) fn view(self: &Arc<Self>) -> View {
         self.with_core(|core, line, now| View {
             snapshot: Arc::clone(&line.snapshot),
             limits: core.limit_states(now).collect(),
-            waiting: (0..core.policy().targets().len())
-                .map(|target| {
-                    let waiting = |lane| core.waiting_for(TargetId::new(target), lane);
-                    Lane::ALL.into_iter().map(waiting).sum()
-                })
-                .collect(),
+            waiting: line.depth(),
+            load: line.load.level(),
             reservations_open: core.reservations_open(),
         })
     }
@@ -216,9 +247,13 @@ impl Driver {
             line,
             sleeps_until,
         } = &mut *state;
+        let wait = line.wait(begun.mono);
+        let snapshot = &line.snapshot;
+        line.load.look(core, &snapshot.policy.load, wait, begun);
         let answer = call(core, line, begun);
         let told = self.collect(core, line, begun);
-        let due = core.poll_timeout().unwrap_or(Timestamp::MAX);
+        let load = line.load.changed();
+        let due = due(core, line);
         let earlier = due < *sleeps_until;
         if earlier {
             *sleeps_until = due;
@@ -229,8 +264,11 @@ impl Driver {
         if earlier {
             self.earlier.notify_one();
         }
+        if let Some(change) = load {
+            change.log();
+        }
         for (waiting, decided) in told {
-            let Waiting { place, tell } = waiting;
+            let Waiting { place, tell, .. } = waiting;
             let verdict = decided.map(|id| self.reservation(id, place, begun.mono));
             // Who left between the decision and this word drops the reservation, which gives it back.
             drop(tell.send(verdict));
@@ -254,15 +292,16 @@ impl Driver {
                     ticket,
                     reservation,
                 } => {
-                    if let Some(waiting) = line.waiting.remove(&ticket) {
+                    if let Some(waiting) = line.leave(ticket) {
                         told.push((waiting, Ok(reservation)));
                     } else {
                         core.settle(reservation, Outcome::Void, now);
                     }
                 }
                 Event::Refused { ticket, refusal } => {
-                    if let Some(waiting) = line.waiting.remove(&ticket) {
-                        told.push((waiting, Err(refused(core, refusal, now))));
+                    if let Some(waiting) = line.leave(ticket) {
+                        let refused = Refused::new(core, line, waiting.lane, refusal, now);
+                        told.push((waiting, Err(refused)));
                     }
                 }
                 Event::GrantWanted { ticket, charges } => {
@@ -295,14 +334,16 @@ impl Driver {
     }
 }
 
-impl Waiters {
-    /// The target that `place` means in the policy in force.
-    fn target(&self, core: &Core, place: &Place) -> Option<TargetId> {
-        if Arc::ptr_eq(&self.snapshot, &place.snapshot) {
-            return Some(place.target);
-        }
-        let name = &place.snapshot.limits.targets()[place.target.index()].name;
-        core.policy().target_named(name)
+impl Hold {
+    fn log(&self, id: RequestId, lane: Lane) {
+        tracing::debug!(
+            %id,
+            lane = lane.name(),
+            limit = self.limit.as_deref(),
+            load = self.held.map(LoadLevel::name),
+            starts_in_ms = self.starts_in_ms,
+            "request waits"
+        );
     }
 }
 
@@ -317,25 +358,20 @@ struct Waiter {
 impl Drop for Waiter {
     fn drop(&mut self) {
         self.driver.with_core(|core, line, now| {
-            if line.waiting.remove(&self.ticket).is_some() {
+            if line.leave(self.ticket).is_some() {
                 core.cancel(self.ticket, now);
             }
         });
     }
 }
 
-fn refused(core: &Core, refusal: Refusal, now: Now) -> Refused {
-    let (limit, start) = match refusal {
-        Refusal::TooLarge { limit, .. } | Refusal::NotGranted { limit } => (Some(limit), None),
-        Refusal::Deadline { limit, start } => (limit, start),
-        Refusal::Shed { limit, start } => (Some(limit), start),
-        Refusal::LineFull { start } => (None, start),
-        Refusal::NoSuchTarget => (None, None),
-    };
-    let limit = limit.and_then(|id| core.policy().limits().get(id.index()));
-    Refused {
-        refusal,
-        limit: limit.map(|limit| (Arc::clone(&limit.name), limit.amount.get())),
-        wait: start.map(|start| start.saturating_since(now.mono)),
-    }
+/// When the core, or the load, is to be looked at.
+fn due(core: &Core, line: &Waiters) -> Timestamp {
+    let due = [core.poll_timeout(), line.load.due()];
+    due.into_iter().flatten().min().unwrap_or(Timestamp::MAX)
+}
+
+fn name_of(core: &Core, limit: LimitId) -> Option<Arc<str>> {
+    let limit = core.policy().limits().get(limit.index())?;
+    Some(Arc::clone(&limit.name))
 }

@@ -1,15 +1,18 @@
 //! One client's call, counted and logged exactly once: when its answer is handed on whole, when its stream ends, or when its
 //! client is gone before that.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::StatusCode;
-use sluicegate_core::{Amounts, Timestamp};
+use sluicegate_core::{Amounts, Lane, Timestamp};
 
 use crate::clock::Clock;
+use crate::driver::Refused;
 use crate::gateway::RequestId;
-use crate::metrics::{Attempt, Deployment, InFlight, Metrics, RequestLabels, WAITS, tokens};
+use crate::metrics::{
+    Attempt, Deployment, InFlight, Metrics, OTHER_TASK, RequestLabels, Shed, Waits, tokens,
+};
 use crate::snapshot::Route;
 
 /// What is counted where the client left before it had its answer.
@@ -23,6 +26,11 @@ pub(crate) struct Exchange {
     clock: Clock,
     arrived: Timestamp,
     route: Deployment,
+    waits: Waits,
+    /// The name of its route in the configuration.
+    route_name: Option<Arc<str>>,
+    /// How long it waited before it was first admitted.
+    waited: OnceLock<Duration>,
     status: u16,
     _in_flight: InFlight,
 }
@@ -38,6 +46,9 @@ impl Exchange {
                 provider: "none".to_owned(),
                 model: "none".to_owned(),
             },
+            waits: Waits::new(Lane::default(), OTHER_TASK),
+            route_name: None,
+            waited: OnceLock::new(),
             status: CLIENT_CLOSED,
             _in_flight: InFlight::begin(metrics),
         }
@@ -56,15 +67,45 @@ impl Exchange {
         };
     }
 
-    /// It may start; tells how long it waited.
+    /// In which lane it stands, for which task, and by which route of the configuration.
+    pub(crate) fn stands(&mut self, lane: Lane, task: &str, route: Option<Arc<str>>) {
+        self.waits = Waits::new(lane, task);
+        self.route_name = route;
+    }
+
+    /// The name of its route in the configuration.
+    pub(crate) fn route_name(&self) -> Option<Arc<str>> {
+        self.route_name.clone()
+    }
+
+    /// How long ago it arrived.
+    pub(crate) fn waited(&self) -> Duration {
+        self.clock.mono().saturating_since(self.arrived)
+    }
+
+    /// It does not start.
+    pub(crate) fn refused(&self, refused: &Refused) {
+        if let Some(reason) = refused.shed_for() {
+            let lane = refused.lane.name();
+            self.metrics
+                .shed
+                .get_or_create(&Shed { lane, reason })
+                .inc();
+        }
+    }
+
+    /// It may start; tells how long it waited, which counts the first time only.
     pub(crate) fn admitted(&self, demand: Amounts) -> Duration {
-        let waited = self.clock.mono().saturating_since(self.arrived);
-        self.metrics
-            .queue_wait
-            .get_or_create(&WAITS)
-            .observe(waited.as_secs_f64());
+        let waited = self.waited.get_or_init(|| {
+            let waited = self.waited();
+            self.metrics
+                .queue_wait
+                .get_or_create(&self.waits)
+                .observe(waited.as_secs_f64());
+            waited
+        });
         self.reserved(demand);
-        waited
+        *waited
     }
 
     /// It may be sent, for the first time or once more.

@@ -19,6 +19,7 @@ mod http;
 mod keys;
 mod learned_limits;
 mod learning;
+mod load;
 mod metrics;
 mod outgoing;
 mod patience;

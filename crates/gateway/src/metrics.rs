@@ -15,8 +15,9 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
-use sluicegate_core::{Amounts, Limit, Timestamp};
+use sluicegate_core::{Amounts, Lane, Limit, LoadLevel, Timestamp};
 
+use crate::answer_lengths::AnswerLengths;
 use crate::driver::View;
 
 /// The media type of [`Metrics::render`].
@@ -49,12 +50,17 @@ pub(crate) struct Metrics {
     /// Reloads of the configuration.
     pub(crate) reloads: Family<Reload, Counter>,
     keys_benched: Family<AccountName, Gauge>,
+    /// Requests that were refused because of load, by what for.
+    pub(crate) shed: Family<Shed, Counter>,
+    degraded: Family<Effect, Counter>,
     queue_depth: Family<Waits, Gauge>,
+    load_level: Gauge,
     reservations_open: Gauge,
     limit_usable: Family<LimitName, Gauge>,
     limit_used: Family<LimitName, Gauge>,
     limit_reserved: Family<LimitName, Gauge>,
     answer_tokens_expected: Family<Deployment, Gauge>,
+    output_cap_recommended: Family<RouteName, Gauge>,
     ledger_drift: Family<AccountMeter, Gauge<f64, AtomicU64>>,
     limit_drift: Family<LimitName, Gauge>,
     arrival_spread: Family<LimitName, Gauge<f64, AtomicU64>>,
@@ -84,7 +90,23 @@ pub(crate) struct LimitHit {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
 pub(crate) struct Waits {
     pub(crate) priority: &'static str,
-    pub(crate) task_type: &'static str,
+    pub(crate) task_type: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct Shed {
+    pub(crate) lane: &'static str,
+    pub(crate) reason: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct RouteName {
+    route: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+struct Effect {
+    effect: &'static str,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -125,11 +147,17 @@ impl LimitName {
     }
 }
 
-/// The only lane and the only task there are so far.
-pub(crate) const WAITS: Waits = Waits {
-    priority: "api",
-    task_type: "other",
-};
+/// The task of requests that name none which is configured.
+pub(crate) const OTHER_TASK: &str = "other";
+
+impl Waits {
+    pub(crate) fn new(lane: Lane, task: &str) -> Self {
+        Self {
+            priority: lane.name(),
+            task_type: task.to_owned(),
+        }
+    }
+}
 
 fn seconds() -> Histogram {
     Histogram::new(exponential_buckets(0.001, 2.0, 18))
@@ -151,12 +179,16 @@ impl Metrics {
             reservations_expired: Counter::default(),
             reloads: Family::default(),
             keys_benched: Family::default(),
+            shed: Family::default(),
+            degraded: Family::default(),
             queue_depth: Family::default(),
+            load_level: Gauge::default(),
             reservations_open: Gauge::default(),
             limit_usable: Family::default(),
             limit_used: Family::default(),
             limit_reserved: Family::default(),
             answer_tokens_expected: Family::default(),
+            output_cap_recommended: Family::default(),
             ledger_drift: Family::default(),
             limit_drift: Family::default(),
             arrival_spread: Family::default(),
@@ -196,6 +228,22 @@ impl Metrics {
             "llm_queue_depth",
             "Requests that wait for admission",
             self.queue_depth.clone(),
+        );
+        registry.register(
+            "sluicegate_shed",
+            "Requests that were refused because of load and are worth sending again: what is left was kept_for_others, the line_full, \
+             the lane held, or there was no room before their deadline",
+            self.shed.clone(),
+        );
+        registry.register(
+            "sluicegate_degraded",
+            "Requests that load changed: their max_tokens lowered, or answered from a template",
+            self.degraded.clone(),
+        );
+        registry.register(
+            "sluicegate_load_level",
+            "How loaded everything is: 0 normal, 1 mild, 2 moderate, 3 high, 4 critical",
+            self.load_level.clone(),
         );
         registry.register(
             "sluicegate_upstream_attempts",
@@ -249,6 +297,11 @@ impl Metrics {
             self.answer_tokens_expected.clone(),
         );
         registry.register(
+            "sluicegate_output_cap_recommended",
+            "A maximum of output for requests of a route that 99 of 100 of its answers stay below with a fifth to spare",
+            self.output_cap_recommended.clone(),
+        );
+        registry.register(
             "sluicegate_ledger_drift",
             "The share by which the provider charges more than we do, by its own word on recent requests; 0.1 is a tenth more, \
              below zero is less",
@@ -278,15 +331,10 @@ impl Metrics {
         );
     }
 
-    /// Everything in the text format, with the core as `view` shows it `now` and what answers of each deployment are expected to be
-    /// long.
-    pub(crate) fn render(
-        &self,
-        view: &View,
-        lengths: &BTreeMap<String, u64>,
-        now: Timestamp,
-    ) -> String {
-        self.show_lengths(view, lengths);
+    /// Everything in the text format, with the core as `view` shows it `now` and what is known of the `lengths` of answers.
+    pub(crate) fn render(&self, view: &View, lengths: &AnswerLengths, now: Timestamp) -> String {
+        self.show_lengths(view, &lengths.by_deployment());
+        self.show_caps(&lengths.recommended_caps());
         self.show_drift(view);
         self.keys_benched.clear();
         for (account, benched) in view.snapshot.keys_benched(now) {
@@ -312,10 +360,10 @@ impl Metrics {
                 .get_or_create(&name)
                 .set(state.arrival_spread.as_secs_f64());
         }
-        let waiting: usize = view.waiting.iter().sum();
-        self.queue_depth
-            .get_or_create(&WAITS)
-            .set(i64::try_from(waiting).unwrap_or(i64::MAX));
+        self.show_waiting(view);
+        let place = LoadLevel::ALL.iter().position(|level| *level == view.load);
+        let place = place.and_then(|place| i64::try_from(place).ok());
+        self.load_level.set(place.unwrap_or_default());
         let open = i64::try_from(view.reservations_open).unwrap_or(i64::MAX);
         self.reservations_open.set(open);
         let mut page = String::new();
@@ -325,6 +373,23 @@ impl Metrics {
             let _ = writeln!(page, "# the metrics could not be written");
         }
         page
+    }
+
+    /// Load changed a request so.
+    pub(crate) fn degraded(&self, effect: &'static str) {
+        self.degraded.get_or_create(&Effect { effect }).inc();
+    }
+
+    fn show_waiting(&self, view: &View) {
+        self.queue_depth.clear();
+        let nobody = Lane::ALL.map(|lane| (lane, OTHER_TASK, 0));
+        let waiting = view.waiting.iter();
+        let waiting = waiting.map(|(lane, task, waiting)| (*lane, &**task, *waiting));
+        for (lane, task, waiting) in nobody.into_iter().chain(waiting) {
+            self.queue_depth
+                .get_or_create(&Waits::new(lane, task))
+                .set(i64::try_from(waiting).unwrap_or(i64::MAX));
+        }
     }
 
     fn show_drift(&self, view: &View) {
@@ -344,6 +409,16 @@ impl Metrics {
                     .get_or_create(&LimitName::of(limit))
                     .set(drift);
             }
+        }
+    }
+
+    fn show_caps(&self, caps: &[(Arc<str>, u64)]) {
+        self.output_cap_recommended.clear();
+        for (route, cap) in caps {
+            let route = route.to_string();
+            self.output_cap_recommended
+                .get_or_create(&RouteName { route })
+                .set(gauge(*cap));
         }
     }
 

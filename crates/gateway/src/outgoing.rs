@@ -64,16 +64,16 @@ impl Body for Outgoing {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::time::Duration;
 
     use http_body_util::BodyExt;
-    use sluicegate_core::{Amounts, TargetId, Timestamp};
+    use sluicegate_core::{Amounts, Lane, TargetId, Timestamp};
 
     use super::*;
     use crate::clock::Clock;
-    use crate::driver::{Driver, Place, Reservation};
-    use crate::metrics::Metrics;
+    use crate::driver::{Place, Reservation, Standing};
+    use crate::gateway::Gateway;
+    use crate::metrics::OTHER_TASK;
     use crate::snapshot::Snapshot;
 
     /// A reservation of one request.
@@ -82,11 +82,21 @@ mod tests {
                     window: sliding, start: full }] } }\ndeployments: { m: { account: a } }\n";
         let policy = sluicegate_config::parse("a.yaml", text, &|_| None).expect("a valid policy");
         let snapshot = Snapshot::new(policy, None).expect("a policy that can be served");
-        let snapshot = Arc::new(snapshot);
-        let driver = Driver::new(Arc::clone(&snapshot), Clock::start(), Metrics::new());
-        let target = TargetId::new(0);
-        let place = Place { snapshot, target };
-        let admission = driver.admit(place, Amounts::one_request(), Timestamp::MAX);
+        let gateway = Gateway::new(snapshot, Clock::start());
+        let place = Place {
+            snapshot: gateway.driver().snapshot(),
+            target: TargetId::new(0),
+        };
+        let standing = Standing {
+            id: gateway.next_request_id(),
+            lane: Lane::default(),
+            task: OTHER_TASK.into(),
+            bytes: 0,
+            deadline: Timestamp::MAX,
+        };
+        let admission = gateway
+            .driver()
+            .admit(place, Amounts::one_request(), &standing);
         admission.await.expect("there is room")
     }
 

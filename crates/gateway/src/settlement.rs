@@ -28,6 +28,8 @@ pub(crate) struct Settlement {
     input_tokens: u64,
     lengths: Arc<AnswerLengths>,
     asked: Asked,
+    /// The route in the configuration whose answers it is one of.
+    route_name: Option<Arc<str>>,
     /// The most that one sequence could be.
     output_cap: Option<u64>,
     /// Sequences that were generated.
@@ -42,9 +44,15 @@ impl Settlement {
             input_tokens: sluicegate_dialect::tokens(envelope),
             lengths: Arc::clone(lengths),
             asked: asked(route, envelope),
+            route_name: None,
             output_cap: envelope.output_cap,
             sequences: envelope.choices.max(envelope.best_of).max(1),
         }
+    }
+
+    /// The same where the answer is one of the route of that name in the configuration.
+    pub(crate) fn of_route(self, route_name: Option<Arc<str>>) -> Self {
+        Self { route_name, ..self }
     }
 
     /// It was answered to its end, which was `ending` as far as it says, and the usage was told.
@@ -56,6 +64,9 @@ impl Settlement {
             _ => ending,
         };
         self.lengths.record(&self.asked, length, ending);
+        if let Some(route) = &self.route_name {
+            self.lengths.record_of_route(route, length, ending);
+        }
         self.used(usage)
     }
 
@@ -144,6 +155,7 @@ mod tests {
             input_tokens: 10,
             lengths: Arc::clone(lengths),
             asked: whom(),
+            route_name: None,
             output_cap: Some(100),
             sequences: 2,
         }

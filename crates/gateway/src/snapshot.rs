@@ -139,7 +139,9 @@ impl Snapshot {
             books.targets,
             tickets_max,
             RESERVATION_TTL,
-        )?;
+        )?
+        .with_lanes(policy.lanes.rules())
+        .with_bytes_max(policy.queue.max_bytes);
         let upstream =
             |account: &Account| {
                 let kept = before.and_then(|before| before.upstream_of(account));

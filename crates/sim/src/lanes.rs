@@ -28,6 +28,7 @@ pub(crate) fn rules(settings: &[LaneSetting]) -> LaneRules {
         let rule = LaneRule {
             min_share: setting.min_share,
             leaves: setting.leaves,
+            ..rules.of(setting.lane)
         };
         rules.with(setting.lane, rule)
     };

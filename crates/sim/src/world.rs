@@ -272,7 +272,7 @@ impl<'a> World<'a> {
         };
         match self.core.submit(submission, now) {
             Decision::Admitted(reservation) => self.start(index, reservation),
-            Decision::Waiting { ticket, start } => {
+            Decision::Waiting { ticket, start, .. } => {
                 self.calls[index].promised = start;
                 self.waiting.insert(ticket, index);
                 self.note(index, TraceEvent::Waits { until: start });

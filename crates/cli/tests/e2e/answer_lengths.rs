@@ -63,6 +63,11 @@ async fn a_request_is_admitted_for_what_its_answer_will_be() {
         41.0
     );
 
+    // A fifth more than nearly all of both models' answers, which 16 tokens cut once.
+    let route = [("route", "m*")];
+    let cap = shown.sum("sluicegate_output_cap_recommended", &route);
+    assert_eq!(cap, 50.0);
+
     // A reload forgets nothing.
     gateway.rewrite(&config(
         &fake,

@@ -177,7 +177,8 @@ async fn requests_that_wait_start_in_the_order_in_which_they_came() {
 
 #[tokio::test]
 async fn a_full_line_refuses_at_once_and_takes_again_when_one_leaves() {
-    let (_fake, gateway) = one_an_hour("queue: { max_tickets: 3 }\n").await;
+    let (_fake, gateway) =
+        one_an_hour("queue: { max_tickets: 3 }\nlanes: { api: { max_waiting: 3 } }\n").await;
     refused_at_last(&gateway).await;
     let mut waiting = Vec::new();
     for place in 0..3_u32 {

@@ -50,7 +50,6 @@ fn lane(section: &Section, queue: &Queue, problems: &mut Problems) -> Option<Lan
     };
     Some(Lane {
         max_wait: section.duration("max_wait")?,
-        max_waiting,
         retry: RetryRule {
             attempts_max: u32::try_from(section.count("max_attempts")?).ok()?,
             total_max: section.duration("max_total_retry")?,
@@ -58,6 +57,7 @@ fn lane(section: &Section, queue: &Queue, problems: &mut Problems) -> Option<Lan
         rule: LaneRule {
             min_share: section.share("min_share")?,
             leaves,
+            waiting_max: max_waiting.get(),
         },
     })
 }

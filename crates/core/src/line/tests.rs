@@ -51,6 +51,7 @@ fn rules(lane: Lane, min_share: u16) -> LaneRules {
     let rule = LaneRule {
         min_share: BasisPoints::new(min_share).expect("a share"),
         leaves: BasisPoints::ZERO,
+        waiting_max: usize::MAX,
     };
     LaneRules::default().with(lane, rule)
 }

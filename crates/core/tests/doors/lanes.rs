@@ -32,6 +32,7 @@ fn leaving(lane: Lane, leaves: u16, min_share: u16) -> LaneRules {
     let rule = LaneRule {
         leaves: share(leaves),
         min_share: share(min_share),
+        waiting_max: usize::MAX,
     };
     LaneRules::default().with(lane, rule)
 }
@@ -308,6 +309,22 @@ fn a_line_full_of_batch_refuses_no_interactive_request() {
     let full = core.submit(patient(Lane::Batch, 10), at(0));
     assert!(matches!(full, Decision::Refused(Refusal::LineFull { .. })));
     waiting(core.submit(patient(Lane::Interactive, 10), at(0)));
+}
+
+#[test]
+fn a_lane_has_a_bound_of_its_own() {
+    let rule = LaneRule {
+        waiting_max: 1,
+        ..LaneRules::default().of(Lane::Api)
+    };
+    let mut core = core(bucket(100), LaneRules::default().with(Lane::Api, rule));
+    admitted(core.submit(patient(Lane::Api, 100), at(0)));
+    let (ticket, _) = waiting(core.submit(patient(Lane::Api, 10), at(0)));
+    let full = core.submit(patient(Lane::Api, 10), at(0));
+    assert!(matches!(full, Decision::Refused(Refusal::LineFull { .. })));
+    waiting(core.submit(patient(Lane::Interactive, 10), at(0)));
+    core.cancel(ticket, at(0));
+    waiting(core.submit(patient(Lane::Api, 10), at(0)));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::panic, reason = "a helper of a test fails by panicking")]
 
 mod books;
+mod budgets;
 mod each;
 mod edges;
 mod floating;
@@ -102,7 +103,7 @@ pub(crate) fn admitted(decision: Decision) -> ReservationId {
 
 pub(crate) fn waiting(decision: Decision) -> (TicketId, Option<Timestamp>) {
     match decision {
-        Decision::Waiting { ticket, start } => (ticket, start),
+        Decision::Waiting { ticket, start, .. } => (ticket, start),
         other => panic!("expected a place in the line, got {other:?}"),
     }
 }

@@ -21,6 +21,17 @@ pub struct Changes<'a> {
     /// `max_completion_tokens` is added, which every model takes (the reasoning ones refuse
     /// `max_tokens`).
     pub output_cap: Option<u64>,
+    /// How soon it is to be served, for servers that order their own queue by it. A client that says so itself is heard.
+    pub priority: Option<Priority<'a>>,
+}
+
+/// A number by which a server orders its queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Priority<'a> {
+    /// The member of the body that carries it.
+    pub field: &'a str,
+    /// The number.
+    pub value: u8,
 }
 
 /// What to do about the usage of a stream.
@@ -61,6 +72,9 @@ impl Envelope {
         }
         if let Some(cap) = changes.output_cap {
             self.lower_output(cap, &mut edits);
+        }
+        if let Some(priority) = changes.priority {
+            edits.extend(self.prioritise(priority));
         }
         splice(&self.body, edits)
     }
@@ -123,6 +137,23 @@ impl Envelope {
         }
     }
 
+    fn prioritise(&self, priority: Priority<'_>) -> Option<Edit> {
+        let Priority { field, value } = priority;
+        let mut cursor = Cursor::at(&self.body, self.places.body_start - 1);
+        cursor.enter(b'{');
+        while let Some(key) = cursor.next_key() {
+            if *key.name(&self.body) == *field.as_bytes() {
+                let written = cursor.skip()?;
+                return json::is_null(&self.body, &written).then(|| Edit {
+                    at: written,
+                    text: value.to_string().into(),
+                });
+            }
+        }
+        let name = serde_json::Value::from(field);
+        Some(self.new_member(format!("{name}:{value}")))
+    }
+
     /// The body is never empty: it has a model. So a comma always follows.
     fn new_member(&self, member: String) -> Edit {
         let at = self.places.body_start;
@@ -165,6 +196,7 @@ mod tests {
         model: None,
         include_usage: IncludeUsage::Ask,
         output_cap: None,
+        priority: None,
     };
 
     fn rewritten(body: &str, changes: &Changes<'_>) -> String {
@@ -252,6 +284,34 @@ mod tests {
         ];
         for (body, expected) in cases {
             assert_eq!(rewritten(body, &cap), expected);
+        }
+    }
+
+    #[test]
+    fn a_priority_is_written_where_the_client_wrote_none() {
+        let changes = Changes {
+            priority: Some(Priority {
+                field: "priority",
+                value: 2,
+            }),
+            ..Changes::default()
+        };
+        let cases = [
+            (
+                r#"{ "model":"m","messages":[{}], "x": {"priority": 1} }"#,
+                r#"{"priority":2, "model":"m","messages":[{}], "x": {"priority": 1} }"#,
+            ),
+            (
+                r#"{"model":"m","priority": null,"messages":[{}]}"#,
+                r#"{"model":"m","priority": 2,"messages":[{}]}"#,
+            ),
+            (
+                r#"{"model":"m","messages":[{}],"priority":-7}"#,
+                r#"{"model":"m","messages":[{}],"priority":-7}"#,
+            ),
+        ];
+        for (body, expected) in cases {
+            assert_eq!(rewritten(body, &changes), expected);
         }
     }
 
@@ -353,7 +413,7 @@ mod tests {
             } else {
                 body.to_string()
             };
-            let changes = Changes { model: Some("z\"9"), include_usage: IncludeUsage::Ask, output_cap: Some(cap) };
+            let changes = Changes { model: Some("z\"9"), include_usage: IncludeUsage::Ask, output_cap: Some(cap), priority: None };
             let out = rewritten(&text, &changes);
             let parsed: Value = serde_json::from_str(&out).expect("JSON");
             let was: Value = serde_json::from_str(&text).expect("JSON");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sluicegate_core::{Outcome, Reception, ReservationId, Signal, Timestamp};
+use sluicegate_core::{Answered, Outcome, Reception, ReservationId, Signal, Timestamp, Window};
 
 use super::{Driver, Place};
 
@@ -85,6 +85,17 @@ impl Reservation {
                 core.observe(target, self.id, reception, signals, now);
             }
         });
+    }
+
+    /// Tells how long the first byte of the answer took, once an attempt. Only where slots follow it is it worth the lock.
+    pub(crate) fn answered(&self, answered: Answered) {
+        let policy = &self.place.snapshot.limits;
+        let limits = &policy.targets()[self.place.target.index()].limits;
+        let mut windows = limits.iter().map(|id| &policy.limits()[id.index()].window);
+        if windows.any(|window| *window == Window::Adaptive) {
+            self.driver
+                .with_core(|core, _, now| core.answered(self.id, answered, now));
+        }
     }
 
     /// Ends it. A second call changes nothing.

@@ -245,6 +245,19 @@ fn describe_refused(refused: &Refused) -> Described {
         wait: Some(refused.wait.unwrap_or(WAIT_UNKNOWN)),
         retry: Retry::Maybe,
     };
+    let lane = refused.lane;
+    if let Some(level) = refused.held {
+        let falls = match refused.wait {
+            Some(wait) => format!(
+                "it falls in {:.3} s if nothing adds to it",
+                wait.as_secs_f64()
+            ),
+            None => "nobody can tell yet when it falls".to_owned(),
+        };
+        return overloaded(format!(
+            "load is {level}, so nothing of the lane {lane} starts: {falls}; send it again then, or allow a longer wait in x-sluicegate-max-wait"
+        ));
+    }
     let when = match refused.wait {
         Some(wait) => format!("it would fit in {:.3} s", wait.as_secs_f64()),
         None => "it would fit when calls that are still in flight have ended".to_owned(),
@@ -269,9 +282,11 @@ fn describe_refused(refused: &Refused) -> Described {
             "{limit} leaves no room before the longest wait of this request is over: {when}; wait that long, or allow a longer wait in x-sluicegate-max-wait"
         )),
         Refusal::Shed { .. } => overloaded(format!(
-            "what is left of {limit} is kept for more urgent requests: {when}"
+            "what is left of {limit} is kept for more urgent requests than those of the lane {lane}: {when}; wait that long, or allow a longer wait in x-sluicegate-max-wait"
         )),
-        Refusal::LineFull { .. } => overloaded(format!("the waiting line is full: {when}")),
+        Refusal::LineFull { .. } => overloaded(format!(
+            "the waiting line is full for the lane {lane}: {when}"
+        )),
         Refusal::NoSuchTarget => Described {
             status: StatusCode::NOT_FOUND,
             code: "model_not_found",

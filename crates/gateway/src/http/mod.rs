@@ -1,6 +1,8 @@
 //! HTTP towards clients: which path is served by which function.
 
 mod chat;
+mod cut;
+mod degraded;
 mod failure;
 mod headers;
 mod models;

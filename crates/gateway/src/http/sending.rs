@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, StatusCode, request};
-use sluicegate_catalog::ErrorClass;
+use sluicegate_catalog::{ErrorClass, LanePriority};
 use sluicegate_core::{Amounts, TargetId, Timestamp};
-use sluicegate_dialect::openai::{Changes, IncludeUsage};
+use sluicegate_dialect::openai::{Changes, IncludeUsage, Priority};
 
 use super::headers::upstream_headers;
 use super::query::upstream_address;
 use super::{Failure, UpstreamFailureKind};
 use crate::attempt::{Answer, Call};
-use crate::driver::{Place, Reservation};
+use crate::driver::{Place, Reservation, Standing};
 use crate::gateway::{Gateway, Phase};
 use crate::keys::Chosen;
 use crate::outgoing::Outgoing;
@@ -29,8 +29,8 @@ pub(super) struct Sending<'a> {
     pub(super) snapshot: &'a Arc<Snapshot>,
     pub(super) route: Route<'a>,
     pub(super) demand: Amounts,
-    /// When waiting stops being useful.
-    pub(super) deadline: Timestamp,
+    /// How it waits.
+    pub(super) standing: &'a Standing,
     pub(super) call: Call<'a>,
 }
 
@@ -41,6 +41,17 @@ pub(super) struct Answered {
     pub(super) attempts: usize,
     /// How long it waited before it was first sent.
     pub(super) waited: Duration,
+}
+
+impl Answered {
+    /// The same answer where another call for it went before.
+    pub(super) fn after(self, before: &Self) -> Self {
+        Self {
+            attempts: before.attempts + self.attempts,
+            waited: before.waited,
+            ..self
+        }
+    }
 }
 
 impl Sending<'_> {
@@ -95,7 +106,7 @@ impl Sending<'_> {
             target: self.route.target,
         };
         loop {
-            let admission = driver.admit(place.clone(), self.demand, self.deadline);
+            let admission = driver.admit(place.clone(), self.demand, self.standing);
             let reservation = tokio::select! {
                 biased;
                 verdict = admission => verdict?,
@@ -138,10 +149,16 @@ impl Sending<'_> {
 
     fn body(&self) -> Bytes {
         let envelope = self.call.envelope;
+        let priority = self.route.account.provider.lane_priority.as_ref();
+        let priority = priority.map(|priority| Priority {
+            field: &priority.field,
+            value: LanePriority::of(self.standing.lane),
+        });
         envelope.rewrite(&Changes {
             model: self.route.other_model(&envelope.model),
             include_usage: IncludeUsage::Ask,
             output_cap: None,
+            priority,
         })
     }
 

@@ -1,0 +1,194 @@
+//! What load changes about one request, and how its client is told.
+//!
+//! A lowered maximum is written into the body before anything else looks at it, so that what is reserved, what is sent and what is
+//! taken for a cut answer are of one and the same request.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use sluicegate_config::Route;
+use sluicegate_core::{LoadEffects, LoadLevel};
+use sluicegate_dialect::openai::{Changes, Envelope, RequestError, Template};
+
+use crate::gateway::{Gateway, RequestId};
+
+const LOAD: HeaderName = HeaderName::from_static("x-sluicegate-load");
+const DEGRADED: HeaderName = HeaderName::from_static("x-sluicegate-degraded");
+
+/// How loaded everything was when a request came, and what that changed about it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Degraded {
+    level: LoadLevel,
+    what: Option<What>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum What {
+    /// The maximum of output tokens was lowered.
+    Cap { asked: u64, given: u64 },
+    /// The route's template was the answer.
+    Template,
+}
+
+impl Degraded {
+    /// The level of load is `level`.
+    pub(super) fn at(&mut self, level: LoadLevel) {
+        self.level = level;
+    }
+
+    /// The request with the maximum of output tokens that `effects` leave it, never below `floor`. One that names none is as it was:
+    /// nobody knows what it needs.
+    ///
+    /// # Errors
+    ///
+    /// None that a body which was read could cause.
+    pub(super) fn lower(
+        &mut self,
+        envelope: &Envelope,
+        effects: LoadEffects,
+        floor: u64,
+    ) -> Result<Option<Envelope>, RequestError> {
+        let Some((asked, given)) = envelope
+            .output_cap
+            .and_then(|asked| Some((asked, effects.output_cap(asked, floor)?)))
+        else {
+            return Ok(None);
+        };
+        let lowered = envelope.rewrite(&Changes {
+            output_cap: Some(given),
+            ..Changes::default()
+        });
+        self.what = Some(What::Cap { asked, given });
+        Envelope::decode(&lowered).map(Some)
+    }
+
+    /// The maximum that a cut answer was asked for once more with.
+    pub(super) fn raised(&mut self, cap: Option<u64>) {
+        if let (Some(What::Cap { asked, .. }), Some(given)) = (self.what, cap) {
+            self.what = (given < asked).then_some(What::Cap { asked, given });
+        }
+    }
+
+    /// The answer from the template of `route`, where it has one and `effects` are to use it.
+    pub(super) fn template(
+        &mut self,
+        gateway: &Gateway,
+        id: RequestId,
+        route: &Route,
+        envelope: &Envelope,
+        effects: LoadEffects,
+    ) -> Option<Response> {
+        let text = route.template.as_deref();
+        let text = text.filter(|_| effects.answers_from_template)?;
+        self.what = Some(What::Template);
+        let wall = gateway.clock().now().wall;
+        let body = Template {
+            id: &format!("chatcmpl-{id}"),
+            created: wall.as_unix_nanos() / 1_000_000_000,
+            text,
+        }
+        .answer(envelope);
+        let media_type = if envelope.stream {
+            "text/event-stream; charset=utf-8"
+        } else {
+            "application/json"
+        };
+        let mut response = Response::new(Body::from(body));
+        let media_type = HeaderValue::from_static(media_type);
+        response.headers_mut().insert(CONTENT_TYPE, media_type);
+        Some(response)
+    }
+
+    /// What was degraded, as metrics name it.
+    pub(super) fn effect(&self) -> Option<&'static str> {
+        self.what.map(|what| match what {
+            What::Cap { .. } => "max_tokens",
+            What::Template => "template",
+        })
+    }
+
+    /// Tells the client, where there is something to tell.
+    pub(super) fn tell(&self, headers: &mut HeaderMap) {
+        if self.level > LoadLevel::Normal {
+            headers.insert(LOAD, HeaderValue::from_static(self.level.name()));
+        }
+        let what = match self.what {
+            None => return,
+            Some(What::Template) => HeaderValue::from_static("template"),
+            Some(What::Cap { asked, given }) => {
+                let what = format!("max_tokens {asked}->{given}");
+                HeaderValue::try_from(what).expect("digits and an arrow are legal in a header")
+            }
+        };
+        headers.insert(DEGRADED, what);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluicegate_core::LoadRules;
+
+    fn request(members: &str) -> Envelope {
+        let body = format!(r#"{{"model":"m","messages":[{{"role":"user"}}]{members}}}"#);
+        Envelope::decode(&body.into()).expect("a request")
+    }
+
+    fn told(degraded: &Degraded) -> Vec<(String, String)> {
+        let mut headers = HeaderMap::new();
+        degraded.tell(&mut headers);
+        let text = |(name, value): (&HeaderName, &HeaderValue)| {
+            let value = value.to_str().expect("text");
+            (name.to_string(), value.to_owned())
+        };
+        headers.iter().map(text).collect()
+    }
+
+    #[test]
+    fn a_lowered_maximum_is_in_the_body_and_in_the_header() {
+        let effects = LoadRules::default().effects(LoadLevel::Critical);
+        let mut degraded = Degraded::default();
+        degraded.at(LoadLevel::Critical);
+        let asked = request(r#","max_tokens":4096"#);
+        let lowered = degraded
+            .lower(&asked, effects, 256)
+            .expect("still a request");
+        let lowered = lowered.expect("half is above the floor");
+        assert_eq!(lowered.output_cap, Some(2_048));
+        let said = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            told(&degraded),
+            [
+                said("x-sluicegate-load", "critical"),
+                said("x-sluicegate-degraded", "max_tokens 4096->2048"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_maximum_that_was_raised_again_is_said_as_it_is() {
+        let effects = LoadRules::default().effects(LoadLevel::Critical);
+        let said = |raised| {
+            let mut degraded = Degraded::default();
+            let lowered = degraded.lower(&request(r#","max_tokens":400"#), effects, 1);
+            assert!(matches!(lowered, Ok(Some(_))));
+            degraded.raised(Some(raised));
+            told(&degraded)
+        };
+        let degraded = "x-sluicegate-degraded".to_owned();
+        assert_eq!(said(300), [(degraded, "max_tokens 400->300".to_owned())]);
+        assert_eq!(said(400), []);
+    }
+
+    #[test]
+    fn what_stays_as_it_is_is_not_said_to_be_degraded() {
+        let effects = LoadRules::default().effects(LoadLevel::Critical);
+        for members in [r#","max_tokens":256"#, ""] {
+            let mut degraded = Degraded::default();
+            let lowered = degraded.lower(&request(members), effects, 256);
+            assert_eq!(lowered, Ok(None), "{members}");
+            assert_eq!(told(&degraded), [], "{members}");
+        }
+    }
+}
