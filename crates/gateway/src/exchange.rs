@@ -9,7 +9,9 @@ use sluicegate_core::{Amounts, Timestamp};
 
 use crate::clock::Clock;
 use crate::gateway::RequestId;
-use crate::metrics::{Attempt, Deployment, InFlight, Metrics, RequestLabels, WAITS, tokens};
+use crate::metrics::{
+    Attempt, Deployment, Fallback, InFlight, Metrics, RequestLabels, Retry, WAITS, tokens,
+};
 use crate::snapshot::Route;
 
 /// What is counted where the client left before it had its answer.
@@ -56,14 +58,13 @@ impl Exchange {
         };
     }
 
-    /// It may start; tells how long it waited.
-    pub(crate) fn admitted(&self, demand: Amounts) -> Duration {
+    /// It may start for the first time; tells how long it waited.
+    pub(crate) fn admitted(&self) -> Duration {
         let waited = self.clock.mono().saturating_since(self.arrived);
         self.metrics
             .queue_wait
             .get_or_create(&WAITS)
             .observe(waited.as_secs_f64());
-        self.reserved(demand);
         waited
     }
 
@@ -113,6 +114,27 @@ impl Exchange {
             limit_type,
         };
         self.metrics.rate_limit_hits.get_or_create(&hit).inc();
+    }
+
+    /// Where it goes it is sent once more, because it failed there of `error_type`.
+    pub(crate) fn retried(&self, error_type: &'static str) {
+        let Deployment { provider, model } = self.route.clone();
+        let labels = Retry {
+            provider,
+            model,
+            error_type,
+        };
+        self.metrics.retries.get_or_create(&labels).inc();
+    }
+
+    /// It goes where it goes instead of to `from`, a provider, for that `reason`.
+    pub(crate) fn fell_back(&self, from: &str, reason: &'static str) {
+        let labels = Fallback {
+            from_provider: from.to_owned(),
+            to_provider: self.route.provider.clone(),
+            reason,
+        };
+        self.metrics.fallbacks.get_or_create(&labels).inc();
     }
 
     /// How it ended for the client.

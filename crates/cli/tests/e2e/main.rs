@@ -12,6 +12,7 @@
 mod agents;
 mod answer_lengths;
 mod arrival;
+mod breakers;
 mod chaos;
 mod charge_drift;
 mod commands;
@@ -21,6 +22,8 @@ mod learned_limits;
 mod providers;
 mod refusals;
 mod reload;
+mod retries;
+mod routes;
 mod same_answers;
 mod shutdown;
 mod transport;

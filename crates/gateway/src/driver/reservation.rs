@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sluicegate_core::{Outcome, Reception, ReservationId, Signal, Timestamp};
+use sluicegate_core::{Amounts, Outcome, Prospect, Reception, ReservationId, Signal, Timestamp};
 
 use super::{Driver, Place};
 
@@ -85,6 +85,11 @@ impl Reservation {
                 core.observe(target, self.id, reception, signals, now);
             }
         });
+    }
+
+    /// When `demand` could start where it is.
+    pub(crate) fn starts_again(&self, demand: Amounts) -> Prospect {
+        self.driver.prospect(&self.place, demand, Timestamp::MAX)
     }
 
     /// Ends it. A second call changes nothing.

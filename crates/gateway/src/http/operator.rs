@@ -38,8 +38,8 @@ async fn ready(State(gateway): State<Arc<Gateway>>) -> Response {
 async fn metrics_page(State(gateway): State<Arc<Gateway>>) -> Response {
     let now = gateway.clock().mono();
     let lengths = gateway.answer_lengths().by_deployment();
-    let page = gateway
-        .metrics()
-        .render(&gateway.driver().view(), &lengths, now);
+    let breakers = gateway.health().states(now);
+    let view = gateway.driver().view();
+    let page = gateway.metrics().render(&view, &lengths, breakers, now);
     ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], page).into_response()
 }

@@ -9,7 +9,6 @@ use super::Failure;
 
 const LANE: HeaderName = HeaderName::from_static("x-sluicegate-lane");
 const MAX_WAIT: HeaderName = HeaderName::from_static("x-sluicegate-max-wait");
-const TASK: HeaderName = HeaderName::from_static("x-sluicegate-task");
 /// How long the client's SDK waits for an answer, in seconds.
 const SDK_TIMEOUTS: [HeaderName; 2] = [
     HeaderName::from_static("x-stainless-read-timeout"),
@@ -18,11 +17,6 @@ const SDK_TIMEOUTS: [HeaderName; 2] = [
 
 /// The longest wait in the queue that is of use to the sender of `headers`.
 pub(super) fn max_wait(headers: &HeaderMap, lanes: &Lanes) -> Result<Duration, Failure> {
-    if let Some(task) = headers.get(TASK) {
-        return Err(Failure::UnknownTask(
-            String::from_utf8_lossy(task.as_bytes()).into_owned(),
-        ));
-    }
     let lane = match headers.get(LANE).map(HeaderValue::as_bytes) {
         None | Some(b"api") => &lanes.api,
         Some(b"interactive") => &lanes.interactive,

@@ -1,0 +1,153 @@
+//! Upstreams that are in trouble are left alone, and come back.
+
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use crate::harness::{Fake, Gateway, chat, eventually};
+use crate::routes::{Pair, hello, with};
+
+const ALWAYS_500: &str = "faults: [{ status: 500, times: 10000 }]";
+
+#[tokio::test]
+async fn clients_see_nothing_of_a_dead_upstream_and_it_is_left_alone() {
+    let pair = Pair::start(ALWAYS_500, "", "", "").await;
+    for call in 0..25 {
+        let answer = pair.gateway.chat(&hello("r", false)).await;
+        assert_eq!(answer.status, 200, "{call}: {}", answer.text());
+        assert_eq!(answer.header("x-sluicegate-model"), Some("b"), "{call}");
+    }
+    assert_eq!(pair.calls().await, (5, 25));
+    let metrics = pair.gateway.metrics().await;
+    for (deployment, state, is) in [
+        ("a", "open", 1.0),
+        ("a", "closed", 0.0),
+        ("b", "closed", 1.0),
+    ] {
+        let labels = [("deployment", deployment), ("state", state)];
+        assert_eq!(
+            metrics.sum("sluicegate_breaker_state", &labels),
+            is,
+            "{labels:?}"
+        );
+    }
+    pair.gateway.process.complains("the breaker opens").await;
+    // Where there is no other, it is asked all the same: to fail once more is better than to be refused for a guess.
+    assert_eq!(pair.gateway.chat(&hello("only", false)).await.status, 502);
+    assert!(pair.calls().await.0 > 5);
+    pair.gateway.idle().await;
+}
+
+#[tokio::test]
+async fn the_only_upstream_is_not_locked_out_for_a_failure() {
+    let fake = Fake::start("faults: [{ status: 500 }]").await;
+    let gateway = Gateway::start(&format!(
+        "lanes: {{ api: {{ max_attempts: 1 }} }}
+breaker: {{ consecutive: 1, open: 1h }}
+accounts: {{ up: {{ provider: openai, base_url: {} }} }}
+deployments: {{ m: {{ account: up }} }}
+",
+        fake.base_url()
+    ))
+    .await;
+    assert_eq!(gateway.chat(&hello("m", false)).await.status, 502);
+    gateway.answers("m").await;
+    gateway.idle().await;
+}
+
+#[tokio::test]
+async fn of_twenty_that_come_at_once_one_is_the_probe() {
+    let pair = Pair::start(
+        "faults: [{ status: 500 }]",
+        "",
+        "",
+        "lanes: { api: { max_attempts: 2 } }\nbreaker: { consecutive: 1, open: 1ms }",
+    )
+    .await;
+    assert_eq!(pair.gateway.chat(&hello("r", false)).await.status, 200);
+    assert_eq!(pair.calls().await, (1, 1));
+    // The probe takes until the fake is told to go on.
+    pair.first.next_fails(&json!({"before_head": "hang"})).await;
+    let probe = {
+        let client = pair.gateway.client();
+        tokio::spawn(async move { client.open(chat(&hello("r", false))).await.map(drop) })
+    };
+    pair.first.in_flight(1).await;
+    let mut others = JoinSet::new();
+    for _ in 0..20 {
+        let client = pair.gateway.client();
+        others.spawn(async move { client.send(chat(&hello("r", false))).await });
+    }
+    while let Some(answer) = others.join_next().await {
+        let answer = answer.unwrap();
+        assert_eq!(
+            answer.header("x-sluicegate-model"),
+            Some("b"),
+            "{}",
+            answer.text()
+        );
+    }
+    assert_eq!(pair.calls().await, (2, 21), "one probe");
+    // A probe whose client leaves makes room for the next, and that closes the breaker.
+    probe.abort();
+    pair.first.in_flight(0).await;
+    pair.gateway.idle().await;
+    let answer = pair.gateway.chat(&hello("r", false)).await;
+    assert_eq!(answer.header("x-sluicegate-model"), Some("a"));
+    let labels = [("deployment", "a"), ("state", "closed")];
+    eventually("a closed breaker", async || {
+        let metrics = pair.gateway.metrics().await;
+        match metrics.sum("sluicegate_breaker_state", &labels) {
+            1.0 => Ok(()),
+            other => Err(other),
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn when_all_cool_down_the_shortest_wait_is_named() {
+    let pair = Pair::start("", "", "", "lanes: { api: { max_attempts: 2 } }").await;
+    for (status, code) in [(429, "overloaded"), (503, "upstream_unavailable")] {
+        let pair = Pair::start(
+            "",
+            "",
+            "",
+            "lanes: { api: { max_attempts: 2, max_total_retry: 1s } }",
+        )
+        .await;
+        pair.first
+            .next_fails(&json!({"status": status, "retry_after": 20}))
+            .await;
+        pair.second
+            .next_fails(&json!({"status": status, "retry_after": 45}))
+            .await;
+        let answer = pair.gateway.chat(&hello("r", false)).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+        assert!(
+            (15..=20).contains(&answer.number("retry-after")),
+            "{answer:?}"
+        );
+        assert_eq!(pair.calls().await, (1, 1));
+        // Nobody may wait, and nothing is sent.
+        let answer = with(
+            &pair.gateway,
+            &hello("r", false),
+            "x-sluicegate-max-wait",
+            "0s",
+        )
+        .await;
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (status, code),
+            "{}",
+            answer.text()
+        );
+        assert!(
+            (15..=20).contains(&answer.number("retry-after")),
+            "{answer:?}"
+        );
+        assert_eq!(pair.calls().await, (1, 1));
+        pair.gateway.idle().await;
+    }
+    assert_eq!(pair.calls().await, (0, 0));
+}

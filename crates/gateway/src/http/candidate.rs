@@ -1,0 +1,204 @@
+//! The destinations that one request may go to, each with what it is charged there and what is known of it now.
+//!
+//! To the core a destination is its place in this list, and not its target in the ledger: two models of one wildcard share a target
+//! and are still two places to go. What the core decides, it decides here by facts that are looked up when it asks.
+
+use std::sync::Arc;
+
+use sluicegate_config::{Destination, Price};
+use sluicegate_core::{
+    Amounts, Attempts, Condition, Elsewhere, Facts, Prospect, TargetId, Timestamp,
+};
+use sluicegate_dialect::openai::Envelope;
+
+use crate::driver::Place;
+use crate::gateway::Gateway;
+use crate::settlement;
+use crate::snapshot::{Route, Snapshot};
+
+/// Prices are for that many tokens.
+const PRICED_TOKENS: u64 = 1_000_000;
+
+/// A destination, and what the request is charged there.
+#[derive(Debug)]
+pub(super) struct Candidate<'a> {
+    pub(super) route: Route<'a>,
+    pub(super) demand: Amounts,
+    /// Micro-dollars.
+    price: u64,
+    fits_context: bool,
+    to: &'a Destination,
+}
+
+/// All of one request's, in the order of its route.
+#[derive(Debug)]
+pub(super) struct CandidateList<'a> {
+    pub(super) gateway: &'a Arc<Gateway>,
+    pub(super) snapshot: &'a Arc<Snapshot>,
+    route: &'a sluicegate_config::Route,
+    list: Vec<Candidate<'a>>,
+    deadline: Timestamp,
+}
+
+impl<'a> CandidateList<'a> {
+    /// Where a request that named `requested` may go by `route`.
+    pub(super) fn new(
+        gateway: &'a Arc<Gateway>,
+        snapshot: &'a Arc<Snapshot>,
+        route: &'a sluicegate_config::Route,
+        requested: &'a str,
+        envelope: &Envelope,
+        deadline: Timestamp,
+    ) -> Self {
+        let mut list: Vec<Candidate<'a>> = Vec::new();
+        for to in route.destinations() {
+            if list.iter().any(|known| known.to.is_same(to)) {
+                continue;
+            }
+            let way = snapshot.route(to, requested);
+            list.push(Candidate {
+                route: way,
+                demand: settlement::demand(way, envelope, gateway.answer_lengths()),
+                price: way
+                    .deployment
+                    .price
+                    .map_or(0, |price| expected(price, envelope)),
+                fits_context: way
+                    .deployment
+                    .context
+                    .is_none_or(|context| length(envelope) <= context),
+                to,
+            });
+        }
+        if list.iter().all(|candidate| !candidate.fits_context) {
+            // An estimate is no reason to refuse: where no other would do better, the provider has the word.
+            for candidate in &mut list {
+                candidate.fits_context = true;
+            }
+        }
+        Self {
+            gateway,
+            snapshot,
+            route,
+            list,
+            deadline,
+        }
+    }
+
+    /// The route, with places in this list for targets.
+    pub(super) fn in_core(&self) -> sluicegate_core::Route {
+        let place = |to: &Destination| {
+            let mut list = self.list.iter();
+            let place = list.position(|candidate| candidate.to.is_same(to));
+            TargetId::new(place.expect("every destination of the route is in the list"))
+        };
+        self.route.in_core(place)
+    }
+
+    /// The name of the route.
+    pub(super) fn name(&self) -> &str {
+        &self.route.name
+    }
+
+    pub(super) fn at(&self, place: usize) -> &Candidate<'a> {
+        &self.list[place]
+    }
+
+    /// The places.
+    pub(super) fn places(&self) -> std::ops::Range<usize> {
+        0..self.list.len()
+    }
+
+    /// What is known of a place `now`, for a request that has made these `attempts`. Whatever is not in the way any more is so since
+    /// ever: so the core may be asked at the request's deadline where that is over.
+    pub(super) fn facts(&self, place: usize, attempts: &Attempts, now: Timestamp) -> Facts {
+        let elsewhere = || self.elsewhere(place, attempts, now);
+        Facts {
+            passes: over(self.passes(place, elsewhere, now), now),
+            start: over(self.start(place), now),
+            fits_context: self.list[place].fits_context,
+            price: self.list[place].price,
+            latency: self.gateway.health().latency(self.name_at(place)),
+        }
+    }
+
+    /// Whether some place other than `place`, where this request was not yet, would take it at once.
+    pub(super) fn elsewhere(&self, place: usize, attempts: &Attempts, now: Timestamp) -> Elsewhere {
+        let mut others = self.places().filter(|other| *other != place);
+        let takes = |other: usize| {
+            let passes =
+                self.gateway
+                    .health()
+                    .passes(self.name_at(other), Elsewhere::Possible, now);
+            !attempts.has_tried(TargetId::new(other))
+                && self.opens_to_unavailable(other)
+                && self.list[other].fits_context
+                && passes <= Prospect::At(now)
+                && self.start(other).makes(self.deadline.max(now))
+        };
+        if others.any(takes) {
+            Elsewhere::Possible
+        } else {
+            Elsewhere::Impossible
+        }
+    }
+
+    /// When the breaker lets it pass, where only a breaker that is closed to whoever could go elsewhere need know whether it could.
+    fn passes(&self, place: usize, elsewhere: impl Fn() -> Elsewhere, now: Timestamp) -> Prospect {
+        let health = self.gateway.health();
+        let passes = health.passes(self.name_at(place), Elsewhere::Possible, now);
+        if passes <= Prospect::At(now) || elsewhere() == Elsewhere::Possible {
+            return passes;
+        }
+        health.passes(self.name_at(place), Elsewhere::Impossible, now)
+    }
+
+    /// When the limits let it start. Where there is nothing to compare it with, the line itself will tell.
+    fn start(&self, place: usize) -> Prospect {
+        if self.list.len() == 1 {
+            return Prospect::At(Timestamp::ZERO);
+        }
+        let candidate = &self.list[place];
+        let place = Place {
+            snapshot: Arc::clone(self.snapshot),
+            target: candidate.route.target,
+        };
+        let driver = self.gateway.driver();
+        driver.prospect(&place, candidate.demand, self.deadline)
+    }
+
+    /// Whether the route leads there when another is left alone.
+    fn opens_to_unavailable(&self, place: usize) -> bool {
+        let to = self.list[place].to;
+        let primary = self.route.primary.iter().any(|primary| primary.is_same(to));
+        let others = self.route.fallbacks.iter().chain(&self.route.degrade_to);
+        let mut others = others.filter(|other| other.to.is_same(to));
+        primary || others.any(|other| other.when.contains(&Condition::PrimaryUnavailable))
+    }
+
+    fn name_at(&self, place: usize) -> &str {
+        &self.list[place].route.deployment.name
+    }
+}
+
+fn over(prospect: Prospect, now: Timestamp) -> Prospect {
+    if prospect <= Prospect::At(now) {
+        Prospect::At(Timestamp::ZERO)
+    } else {
+        prospect
+    }
+}
+
+/// Input and the most output, in tokens. Without a maximum the provider stops at the context by itself.
+fn length(envelope: &Envelope) -> u64 {
+    let output = envelope.output_cap.unwrap_or(0);
+    sluicegate_dialect::tokens(envelope).saturating_add(output)
+}
+
+/// What the request costs in micro-dollars if it is answered with as much as it allows.
+fn expected(price: Price, envelope: &Envelope) -> u64 {
+    let input = u128::from(sluicegate_dialect::tokens(envelope)) * u128::from(price.input_micros);
+    let output = u128::from(envelope.output_cap.unwrap_or(0)) * u128::from(price.output_micros);
+    let micros = input.saturating_add(output) / u128::from(PRICED_TOKENS);
+    u64::try_from(micros).unwrap_or(u64::MAX)
+}
