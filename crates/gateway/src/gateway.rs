@@ -60,6 +60,7 @@ impl Gateway {
         let notices = Arc::<Notices>::default();
         let health = Arc::new(Health::new(Arc::clone(&notices)));
         health.reconfigure(&snapshot.policy);
+        notices.post_to(snapshot.policy.operator.webhook.clone());
         let driver = Driver::new(Arc::new(snapshot), clock, Arc::clone(&metrics));
         let (phase, _) = watch::channel(Phase::Serving);
         let born = clock.now().wall.as_unix_nanos();
@@ -113,6 +114,8 @@ impl Gateway {
             return Ok(before);
         };
         self.health.reconfigure(&snapshot.policy);
+        self.notices
+            .post_to(snapshot.policy.operator.webhook.clone());
         self.driver.reconfigure(Arc::clone(&snapshot));
         Ok(snapshot)
     }
@@ -128,7 +131,7 @@ impl Gateway {
     }
 
     /// What the operator is told.
-    pub(crate) fn notices(&self) -> &Notices {
+    pub(crate) fn notices(&self) -> &Arc<Notices> {
         &self.notices
     }
 

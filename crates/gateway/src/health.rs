@@ -248,12 +248,12 @@ impl Passed {
         }
         drop(known);
         if opened && penniless {
-            self.health.notices.tell(&Notice::AccountBenched {
+            self.health.notices.tell(Notice::AccountBenched {
                 account: account.to_string(),
                 reason: failure.kind.name(),
             });
         } else if opened {
-            self.health.notices.tell(&Notice::BreakerOpened {
+            self.health.notices.tell(Notice::BreakerOpened {
                 deployment: self.deployment.clone(),
                 reason: failure.kind.name(),
             });

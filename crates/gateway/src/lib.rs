@@ -29,6 +29,7 @@ mod server;
 mod settlement;
 mod snapshot;
 mod upstream;
+mod webhook;
 
 use std::io;
 use std::net::SocketAddr;
@@ -97,6 +98,7 @@ pub struct Running {
     admin_address: SocketAddr,
     listeners: Vec<JoinHandle<()>>,
     driver: JoinHandle<()>,
+    webhook: JoinHandle<()>,
 }
 
 impl Running {
@@ -131,6 +133,7 @@ impl Running {
         };
         Ok(Self {
             driver: tokio::spawn(Arc::clone(gateway.driver()).run()),
+            webhook: tokio::spawn(webhook::run(Arc::clone(gateway.notices()))),
             listeners: listeners
                 .into_iter()
                 .map(|listener| listener.serve(&gateway))
@@ -210,6 +213,7 @@ impl Running {
             served.await;
         }
         self.driver.abort();
+        self.webhook.abort();
     }
 
     /// A model that answers, to show how to ask.

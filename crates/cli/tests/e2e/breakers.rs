@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::harness::{Fake, Gateway, chat, eventually};
+use crate::harness::{Fake, Front, Gateway, chat, eventually};
 use crate::routes::{Pair, hello, with};
 
 const ALWAYS_500: &str = "faults: [{ status: 500, times: 10000 }]";
@@ -150,4 +150,47 @@ async fn when_all_cool_down_the_shortest_wait_is_named() {
         pair.gateway.idle().await;
     }
     assert_eq!(pair.calls().await, (0, 0));
+}
+
+#[tokio::test]
+async fn the_operator_is_told_by_webhook_and_no_request_waits_for_it() {
+    let hook = Front::plain().await;
+    let config = |hook: &str| {
+        format!(
+            "lanes: {{ api: {{ max_attempts: 1 }} }}\nbreaker: {{ consecutive: 2 }}\noperator: {{ webhook: \"{hook}\", webhook_key: tell }}"
+        )
+    };
+    let url = format!("http://{}/hook", hook.address);
+    let pair = Pair::start(ALWAYS_500, "", "", &config(&url)).await;
+    for _ in 0..4 {
+        assert_eq!(pair.gateway.chat(&hello("only", false)).await.status, 502);
+    }
+    let told = eventually("a notice", async || {
+        hook.seen().into_iter().next().ok_or("nothing yet")
+    })
+    .await;
+    assert_eq!(told.headers["authorization"], "Bearer tell");
+    let notice: serde_json::Value = serde_json::from_slice(&told.body).unwrap();
+    assert_eq!(
+        (&notice["event"], &notice["deployment"], &notice["reason"]),
+        (&json!("breaker_opened"), &json!("a"), &json!("server")),
+        "{notice}"
+    );
+    assert!(
+        notice["text"].as_str().unwrap().starts_with("a: "),
+        "{notice}"
+    );
+    assert_eq!(hook.seen().len(), 1, "once, though it failed four times");
+
+    // One that takes nothing is a warning that does not show its address, and keeps nobody.
+    let pair = Pair::start(ALWAYS_500, "", "", &config("http://127.0.0.1:1/s3cret")).await;
+    for _ in 0..2 {
+        assert_eq!(pair.gateway.chat(&hello("only", false)).await.status, 502);
+    }
+    pair.gateway
+        .process
+        .complains("the operator's webhook did not take")
+        .await;
+    assert!(!pair.gateway.process.complaints().contains("s3cret"));
+    pair.gateway.idle().await;
 }

@@ -19,6 +19,7 @@ mod commands;
 mod deadlines;
 mod harness;
 mod learned_limits;
+mod leaving;
 mod providers;
 mod refusals;
 mod reload;

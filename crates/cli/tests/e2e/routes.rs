@@ -28,7 +28,7 @@ accounts:
   a: {{ provider: openai, base_url: {}{limits} }}
   b: {{ provider: openai, base_url: {} }}
 deployments: {{ a: {{ account: a, model: m-a, context: 1000 }}, b: {{ account: b, model: m-b }} }}
-routes: {{ r: {{ primary: a, fallbacks: [{{ to: b }}] }}, only: {{ primary: a }} }}
+routes: {{ r: {{ primary: a, fallbacks: [{{ to: b }}] }}, only: {{ primary: a }}, back: {{ primary: b, fallbacks: [{{ to: a }}] }} }}
 ",
             first.base_url(),
             second.base_url()
@@ -89,7 +89,7 @@ async fn a_task_goes_before_the_model_and_only_routes_of_the_file_are_tasks() {
     let models = pair.gateway.client().get_json("/v1/models").await;
     let names = models["data"].as_array().unwrap().iter();
     let names: Vec<&str> = names.map(|model| model["id"].as_str().unwrap()).collect();
-    assert_eq!(names, ["a", "b", "only", "r"]);
+    assert_eq!(names, ["a", "b", "back", "only", "r"]);
     assert_eq!(pair.calls().await, (1, 0));
 }
 

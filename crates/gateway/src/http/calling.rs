@@ -73,19 +73,24 @@ impl Sending<'_> {
             Ok(reservation) => reservation,
             Err(refused) => return Ok(Called::Refused(refused)),
         };
-        let now = self.now();
-        let elsewhere = candidates.elsewhere(place, &self.attempts, now);
-        let health = self.gateway.health();
-        let deployment = &candidate.route.deployment.name;
-        let pass = match health.pass(deployment, elsewhere, now) {
+        let pass = match self.passed(place) {
             Ok(pass) => pass,
             Err(opens) => return Ok(Called::Closed(opens)),
         };
         self.begins(place);
-        health.with_budget(deployment, |budget| {
+        let (health, now) = (self.gateway.health(), self.now());
+        health.with_budget(&candidate.route.deployment.name, |budget| {
             self.attempts.begins(TargetId::new(place), budget, now);
         });
-        self.sent(candidate, reservation, pass, deadline).await
+        self.sent(place, reservation, pass, deadline).await
+    }
+
+    /// Passes the breaker, or tells when it opens.
+    fn passed(&self, place: usize) -> Result<Passed, Prospect> {
+        let now = self.now();
+        let elsewhere = self.candidates.elsewhere(place, &self.attempts, now);
+        let deployment = &self.candidates.at(place).route.deployment.name;
+        self.gateway.health().pass(deployment, elsewhere, now)
     }
 
     /// Waits for admission. Where limits of the model were learned meanwhile, it is admitted to these too.
@@ -120,11 +125,13 @@ impl Sending<'_> {
     /// Sends with each key in turn until one is taken.
     async fn sent(
         &mut self,
-        candidate: &Candidate<'_>,
+        place: usize,
         mut reservation: Reservation,
         pass: Passed,
         deadline: Timestamp,
     ) -> Result<Called, Failure> {
+        let candidates = self.candidates;
+        let candidate = candidates.at(place);
         let upstream = candidate.route.upstream;
         let body = self.envelope.rewrite(&Changes {
             model: (candidate.route.model != self.envelope.model).then_some(candidate.route.model),
@@ -169,10 +176,15 @@ impl Sending<'_> {
             if credentials.is_none() {
                 return Ok(self.failed(failure, pass));
             }
-            reservation = match self.admitted(candidate, deadline).await? {
-                Ok(reservation) => reservation,
-                Err(_) => return Ok(self.failed(failure, pass)),
+            // Who waits holds no pass; what one key was refused for says nothing of the deployment.
+            drop(pass.take());
+            let Ok(again) = self.admitted(candidate, deadline).await? else {
+                return Ok(self.failed(failure, None));
             };
+            let Ok(passed) = self.passed(place) else {
+                return Ok(self.failed(failure, None));
+            };
+            (reservation, pass) = (again, Some(passed));
         }
     }
 
@@ -199,14 +211,14 @@ impl Sending<'_> {
             return;
         };
         let account = &candidate.route.account.name;
-        self.gateway.notices().tell(&Notice::KeyBenched {
+        self.gateway.notices().tell(Notice::KeyBenched {
             account: account.to_string(),
             key: keys.shown(key).to_owned(),
             minutes: rest.as_secs() / 60,
         });
         if keys.all_rest(now) {
             self.gateway.health().bench_account(account, now);
-            self.gateway.notices().tell(&Notice::AccountBenched {
+            self.gateway.notices().tell(Notice::AccountBenched {
                 account: account.to_string(),
                 reason: ErrorClass::Auth.name(),
             });
