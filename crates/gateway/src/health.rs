@@ -28,6 +28,8 @@ pub(crate) struct Health {
     notices: Arc<Notices>,
     /// A call has ended: who waits for a probe asks again.
     ended: Notify,
+    /// A deployment is left alone from now on: who waits for room there may go elsewhere.
+    left_alone: Notify,
 }
 
 #[derive(Debug)]
@@ -56,6 +58,7 @@ impl Health {
             deployments: Mutex::default(),
             notices,
             ended: Notify::new(),
+            left_alone: Notify::new(),
         }
     }
 
@@ -159,6 +162,8 @@ impl Health {
     pub(crate) fn bench_account(&self, account: &str, now: Timestamp) {
         let mut known = self.known();
         bench(&mut known, account, None, now);
+        drop(known);
+        self.left_alone.notify_waiters();
     }
 
     /// The state of every breaker.
@@ -173,6 +178,11 @@ impl Health {
     /// Ends when the next call to any deployment has ended.
     pub(crate) fn ended(&self) -> impl Future<Output = ()> {
         self.ended.notified()
+    }
+
+    /// Ends when the next deployment is left alone.
+    pub(crate) fn left_alone(&self) -> impl Future<Output = ()> {
+        self.left_alone.notified()
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<String, Known>> {
@@ -247,6 +257,9 @@ impl Passed {
             bench(&mut known, &account, hint, now);
         }
         drop(known);
+        if opened || failure.hint.is_some() {
+            self.health.left_alone.notify_waiters();
+        }
         if opened && penniless {
             self.health.notices.tell(Notice::AccountBenched {
                 account: account.to_string(),

@@ -194,3 +194,33 @@ async fn the_operator_is_told_by_webhook_and_no_request_waits_for_it() {
     assert!(!pair.gateway.process.complaints().contains("s3cret"));
     pair.gateway.idle().await;
 }
+
+#[tokio::test]
+async fn whoever_waits_for_room_at_an_upstream_that_fails_goes_elsewhere() {
+    let one = "{ meter: requests, amount: 1, per: 24h, window: sliding, start: full }";
+    let rules = "lanes: { api: { max_attempts: 1, max_wait: 100h } }\nbreaker: { consecutive: 1 }";
+    let pair = Pair::start("", "", one, rules).await;
+    let mut slow = hello("a", false);
+    slow["fake"] = json!({"fault": {"status": 500, "head_ms": 300}});
+    let client = pair.gateway.client();
+    let fails = tokio::spawn(async move { client.send(chat(&slow)).await });
+    pair.first.in_flight(1).await;
+    // Its turn comes in a day.
+    let client = pair.gateway.client();
+    let waits = tokio::spawn(async move { client.send(chat(&hello("r", false))).await });
+    pair.gateway.waiting(1).await;
+    assert_eq!(fails.await.unwrap().status, 502);
+    let answer = waits.await.unwrap();
+    assert_eq!(
+        answer.header("x-sluicegate-model"),
+        Some("b"),
+        "{}",
+        answer.text()
+    );
+    assert_eq!(
+        answer.header("x-sluicegate-fallback"),
+        Some("primary_unavailable")
+    );
+    assert_eq!(pair.calls().await, (1, 1));
+    pair.gateway.idle().await;
+}

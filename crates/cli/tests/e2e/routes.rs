@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Fake, Gateway, chat};
+use crate::harness::{Answer, Fake, Gateway, chat, python};
 
 /// Two upstreams, a route from the first to the second, and short waits between attempts.
 pub(crate) struct Pair {
@@ -299,4 +299,111 @@ async fn a_stream_falls_back_before_its_first_content_and_never_after_it() {
         );
     }
     pair.gateway.idle().await;
+}
+
+#[tokio::test]
+async fn a_pool_is_balanced_and_no_key_crosses() {
+    let fakes = [
+        Fake::start("keys: [one]").await,
+        Fake::start("keys: [two]").await,
+    ];
+    let [first, second] = &fakes;
+    let config = |balance: &str, limits: &str| {
+        format!(
+            "accounts:
+  a: {{ provider: openai, base_url: {}, api_key: one{limits} }}
+  b: {{ provider: openai, base_url: {}, api_key: two }}
+deployments:
+  a: {{ account: a, price: {{ input: 1, output: 1 }} }}
+  b: {{ account: b, price: {{ input: 2, output: 2 }} }}
+routes: {{ r: {{ primary: [b, a], balance: {balance} }} }}
+",
+            first.base_url(),
+            second.base_url()
+        )
+    };
+    let two = ", limits: [{ meter: requests, amount: 2, per: 24h, window: sliding, start: full }]";
+    for (balance, limits, expected) in [
+        // While the cheaper one has room it serves; then the other one, which is no fallback.
+        ("price", two, ["a", "a", "b"]),
+        // Both could start at once, and then the cheaper one starts.
+        ("earliest", "", ["a", "a", "a"]),
+    ] {
+        let gateway = Gateway::start(&config(balance, limits)).await;
+        for model in expected {
+            let mut request = chat(&hello("r", false));
+            let no_wait = "0s".parse().unwrap();
+            request
+                .headers_mut()
+                .insert("x-sluicegate-max-wait", no_wait);
+            let answer = gateway.client().send(request).await;
+            assert_eq!(answer.status, 200, "{balance}: {}", answer.text());
+            assert_eq!(
+                answer.header("x-sluicegate-model"),
+                Some(model),
+                "{balance}"
+            );
+            assert_eq!(answer.header("x-sluicegate-fallback"), None, "{balance}");
+        }
+        gateway.idle().await;
+    }
+    // Each upstream is given its own key, also where it comes second.
+    let gateway = Gateway::start(&config("price", "")).await;
+    first.next_fails(&json!({"status": 503})).await;
+    let answer = gateway.chat(&hello("r", false)).await;
+    assert_eq!(
+        answer.header("x-sluicegate-model"),
+        Some("b"),
+        "{}",
+        answer.text()
+    );
+    let refused = gateway.metrics().await;
+    let refused = refused.sum("sluicegate_upstream_attempts_total", &[("outcome", "auth")]);
+    assert_eq!(refused, 0.0, "no key was refused");
+}
+
+#[tokio::test]
+async fn a_wildcards_models_are_places_of_their_own() {
+    let fake = Fake::start("").await;
+    let gateway = Gateway::start(&format!(
+        "lanes: {{ api: {{ max_attempts: 2 }} }}
+accounts: {{ up: {{ provider: openai, base_url: {} }} }}
+deployments: {{ \"gpt-*\": {{ account: up, model: \"*\" }} }}
+routes: {{ r: {{ primary: gpt-5.5, fallbacks: [{{ to: gpt-5-mini }}] }} }}
+",
+        fake.base_url()
+    ))
+    .await;
+    fake.next_fails(&json!({"status": 503})).await;
+    let answer = gateway.chat(&hello("r", false)).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.header("x-sluicegate-model"), Some("gpt-5-mini"));
+    let asked = fake.accepted().await;
+    let asked: Vec<&str> = asked
+        .iter()
+        .map(|call| call["body"]["model"].as_str().unwrap())
+        .collect();
+    assert_eq!(asked, ["gpt-5.5", "gpt-5-mini"]);
+    gateway.idle().await;
+}
+
+#[tokio::test]
+async fn an_sdk_sees_one_whole_stream_or_an_error() {
+    let six = "answer: { output_tokens: 6 }";
+    let pair = Pair::start(six, six, "", "lanes: { api: { max_attempts: 2 } }").await;
+    let base_url = pair.gateway.base_url();
+    for (fault, starts, raised) in [
+        (json!({"cut_after": 1, "cut": "reset"}), 1, Value::Null),
+        (
+            json!({"cut_after": 3, "cut": "reset"}),
+            1,
+            json!("APIError"),
+        ),
+    ] {
+        pair.first.next_fails(&fault).await;
+        let report = python("stream.py", &["--base-url", &base_url, "--model", "r"]).await;
+        assert_eq!(report["starts"], starts, "{fault}: {report}");
+        assert_eq!(report["raised"], raised, "{fault}: {report}");
+    }
+    assert_eq!(pair.calls().await, (2, 1), "nobody asked again");
 }

@@ -7,7 +7,8 @@ use sluicegate_core::{Amounts, Prospect, Submission, Timestamp};
 use super::{Driver, Place};
 
 impl Driver {
-    /// When `demand` could start at `place`, behind everything that goes before it there. What waits until `deadline` at most.
+    /// When `demand` could start at `place`, behind everything that goes before it there, if it waits until `deadline` at most. What
+    /// could start now could have started ever since: whoever asks has read the clock before.
     pub(crate) fn prospect(
         self: &Arc<Self>,
         place: &Place,
@@ -15,7 +16,13 @@ impl Driver {
         deadline: Timestamp,
     ) -> Prospect {
         self.with_core(|core, line, now| match line.target(core, place) {
-            Some(target) => core.prospect(&Submission::new(target, demand, deadline), now),
+            Some(target) => {
+                let submission = Submission::new(target, demand, deadline);
+                match core.prospect(&submission, now) {
+                    Prospect::At(at) if at <= now.mono => Prospect::At(Timestamp::ZERO),
+                    later => later,
+                }
+            }
             None => Prospect::Never,
         })
     }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use http::{Method, StatusCode, request};
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::{Prospect, TargetId, Timestamp};
+use sluicegate_core::{Attempts, Prospect, TargetId, Timestamp};
 use sluicegate_dialect::openai::{Changes, IncludeUsage};
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, CandidateList};
 use super::headers::upstream_headers;
 use super::query::upstream_address;
 use super::sending::Sending;
@@ -34,9 +34,17 @@ pub(super) enum Called {
     /// Nothing was sent: a limit was in the way.
     Refused(Refused),
     /// Nothing was sent: the breaker was in the way, until then.
-    Closed(Prospect),
+    LeftAlone(Prospect),
     /// It was sent and failed.
     Failed(Ended),
+}
+
+/// What became of the wait for room.
+enum Admission {
+    Admitted(Reservation),
+    Refused(Refused),
+    /// The deployment is left alone first, until then.
+    LeftAlone(Prospect),
 }
 
 /// What a failed attempt leaves for the client, should it be the last.
@@ -69,13 +77,14 @@ impl Sending<'_> {
     ) -> Result<Called, Failure> {
         let candidates = self.candidates;
         let candidate = candidates.at(place);
-        let reservation = match self.admitted(candidate, deadline).await? {
-            Ok(reservation) => reservation,
-            Err(refused) => return Ok(Called::Refused(refused)),
+        let reservation = match self.admitted(place, deadline).await? {
+            Admission::Admitted(reservation) => reservation,
+            Admission::Refused(refused) => return Ok(Called::Refused(refused)),
+            Admission::LeftAlone(opens) => return Ok(Called::LeftAlone(opens)),
         };
         let pass = match self.passed(place) {
             Ok(pass) => pass,
-            Err(opens) => return Ok(Called::Closed(opens)),
+            Err(opens) => return Ok(Called::LeftAlone(opens)),
         };
         self.begins(place);
         let (health, now) = (self.gateway.health(), self.now());
@@ -93,12 +102,12 @@ impl Sending<'_> {
         self.gateway.health().pass(deployment, elsewhere, now)
     }
 
-    /// Waits for admission. Where limits of the model were learned meanwhile, it is admitted to these too.
-    async fn admitted(
-        &mut self,
-        candidate: &Candidate<'_>,
-        deadline: Timestamp,
-    ) -> Result<Result<Reservation, Refused>, Failure> {
+    /// Waits for admission, but not where the deployment is left alone meanwhile. Where limits of the model were learned meanwhile, it is
+    /// admitted to these too.
+    async fn admitted(&mut self, place: usize, deadline: Timestamp) -> Result<Admission, Failure> {
+        let candidate = self.candidates.at(place);
+        let left_alone = left_alone(self.candidates, place, &self.attempts);
+        tokio::pin!(left_alone);
         let driver = self.gateway.driver();
         let mut place = Place {
             snapshot: Arc::clone(self.snapshot),
@@ -110,13 +119,17 @@ impl Sending<'_> {
                 biased;
                 verdict = admission => verdict,
                 () = self.gateway.reached(Phase::Draining) => return Err(Failure::ShuttingDown),
+                opens = &mut left_alone => return Ok(Admission::LeftAlone(opens)),
+            };
+            let reservation = match verdict {
+                Ok(reservation) => reservation,
+                Err(refused) => return Ok(Admission::Refused(refused)),
             };
             let snapshot = driver.snapshot();
-            if verdict.is_err() || Arc::ptr_eq(&snapshot, &place.snapshot) {
-                return Ok(verdict);
-            }
-            let Some(target) = moved(candidate, &place, &snapshot) else {
-                return Ok(verdict);
+            let stays = Arc::ptr_eq(&snapshot, &place.snapshot);
+            let moved = (!stays).then(|| moved(candidate, &place, &snapshot));
+            let Some(target) = moved.flatten() else {
+                return Ok(Admission::Admitted(reservation));
             };
             place = Place { snapshot, target };
         }
@@ -178,7 +191,7 @@ impl Sending<'_> {
             }
             // Who waits holds no pass; what one key was refused for says nothing of the deployment.
             drop(pass.take());
-            let Ok(again) = self.admitted(candidate, deadline).await? else {
+            let Admission::Admitted(again) = self.admitted(place, deadline).await? else {
                 return Ok(self.failed(failure, None));
             };
             let Ok(passed) = self.passed(place) else {
@@ -223,6 +236,20 @@ impl Sending<'_> {
                 reason: ErrorClass::Auth.name(),
             });
         }
+    }
+}
+
+/// Ends when the breaker is in the way of a request that waits for room at `place`.
+async fn left_alone(candidates: &CandidateList<'_>, place: usize, attempts: &Attempts) -> Prospect {
+    loop {
+        // Before the look: what happens after it must not be missed.
+        let next = candidates.gateway.health().left_alone();
+        let now = candidates.gateway.clock().mono();
+        let passes = candidates.passes(place, attempts, now);
+        if passes > Prospect::At(now) {
+            return passes;
+        }
+        next.await;
     }
 }
 

@@ -112,9 +112,8 @@ impl<'a> CandidateList<'a> {
     /// What is known of a place `now`, for a request that has made these `attempts`. Whatever is not in the way any more is so since
     /// ever: so the core may be asked at the request's deadline where that is over.
     pub(super) fn facts(&self, place: usize, attempts: &Attempts, now: Timestamp) -> Facts {
-        let elsewhere = || self.elsewhere(place, attempts, now);
         Facts {
-            passes: over(self.passes(place, elsewhere, now), now),
+            passes: over(self.passes(place, attempts, now), now),
             start: over(self.start(place), now),
             fits_context: self.list[place].fits_context,
             price: self.list[place].price,
@@ -143,11 +142,12 @@ impl<'a> CandidateList<'a> {
         }
     }
 
-    /// When the breaker lets it pass, where only a breaker that is closed to whoever could go elsewhere need know whether it could.
-    fn passes(&self, place: usize, elsewhere: impl Fn() -> Elsewhere, now: Timestamp) -> Prospect {
+    /// When the breaker lets a request pass that has made these `attempts`. Where it could go is looked up only where that matters.
+    pub(super) fn passes(&self, place: usize, attempts: &Attempts, now: Timestamp) -> Prospect {
         let health = self.gateway.health();
         let passes = health.passes(self.name_at(place), Elsewhere::Possible, now);
-        if passes <= Prospect::At(now) || elsewhere() == Elsewhere::Possible {
+        let is_elsewhere = || self.elsewhere(place, attempts, now) == Elsewhere::Possible;
+        if passes <= Prospect::At(now) || is_elsewhere() {
             return passes;
         }
         health.passes(self.name_at(place), Elsewhere::Impossible, now)

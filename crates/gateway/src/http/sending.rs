@@ -186,7 +186,7 @@ impl<'a> Sending<'a> {
                     }
                 },
                 Called::Refused(refused) => self.refused(refused),
-                Called::Closed(opens) => (Obstacle::Breaker, opens),
+                Called::LeftAlone(opens) => (Obstacle::Breaker, opens),
             };
             if self.at == Some(place) {
                 self.fails_for_good();
