@@ -7,10 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluicegate_catalog::ChargeRule;
-use sluicegate_config::{Account, Deployment, Destination, Policy, Timeouts};
+use sluicegate_config::{
+    Account, Deployment, Destination, Pattern, Policy, Timeouts, UpstreamModel,
+};
 use sluicegate_core::{Limit, Meter, PolicyError, Signal, TargetId, Timestamp};
 
 use crate::books::Books;
+use crate::health::Whose;
 use crate::learned_limits::{LearnedLimits, News, Scope};
 use crate::upstream::{Upstream, UpstreamError};
 
@@ -238,6 +241,18 @@ impl Snapshot {
             account: &self.policy.accounts[deployment.account],
             upstream: &self.upstreams[deployment.account],
             charge: &self.charges[index],
+        }
+    }
+}
+
+impl Route<'_> {
+    /// The upstream as its health is known.
+    pub(crate) fn whose(&self) -> Whose<'_> {
+        let is_wildcard = self.deployment.model == UpstreamModel::Requested
+            && matches!(self.deployment.pattern, Pattern::Prefix(_));
+        Whose {
+            deployment: &self.deployment.name,
+            model: is_wildcard.then_some(self.model),
         }
     }
 }

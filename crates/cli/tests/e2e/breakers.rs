@@ -224,3 +224,38 @@ async fn whoever_waits_for_room_at_an_upstream_that_fails_goes_elsewhere() {
     assert_eq!(pair.calls().await, (1, 1));
     pair.gateway.idle().await;
 }
+
+#[tokio::test]
+async fn one_model_that_is_left_alone_leaves_the_others_of_its_wildcard_be() {
+    let fake = Fake::start("").await;
+    let gateway = Gateway::start(&format!(
+        "lanes: {{ api: {{ max_attempts: 1 }} }}
+accounts: {{ up: {{ provider: openai, base_url: {} }} }}
+deployments: {{ \"*\": {{ account: up, model: \"*\" }} }}
+",
+        fake.base_url()
+    ))
+    .await;
+    for status in [429, 503] {
+        let busy = format!("busy-{status}");
+        fake.next_fails(&json!({"model": busy, "status": status, "retry_after": 40}))
+            .await;
+        assert_eq!(gateway.chat(&hello(&busy, false)).await.status, status);
+        let answer = with(
+            &gateway,
+            &hello(&busy, false),
+            "x-sluicegate-max-wait",
+            "0s",
+        )
+        .await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+        assert!(answer.number("retry-after") > 30, "{answer:?}");
+        gateway.answers(&format!("other-{status}")).await;
+    }
+    assert_eq!(
+        fake.count("accepted").await,
+        4,
+        "two that failed, two that were served"
+    );
+    gateway.idle().await;
+}

@@ -88,7 +88,7 @@ impl Sending<'_> {
         };
         self.begins(place);
         let (health, now) = (self.gateway.health(), self.now());
-        health.with_budget(&candidate.route.deployment.name, |budget| {
+        health.with_budget(candidate.route.whose(), |budget| {
             self.attempts.begins(TargetId::new(place), budget, now);
         });
         self.sent(place, reservation, pass, deadline).await
@@ -98,8 +98,8 @@ impl Sending<'_> {
     fn passed(&self, place: usize) -> Result<Passed, Prospect> {
         let now = self.now();
         let elsewhere = self.candidates.elsewhere(place, &self.attempts, now);
-        let deployment = &self.candidates.at(place).route.deployment.name;
-        self.gateway.health().pass(deployment, elsewhere, now)
+        let whose = self.candidates.at(place).route.whose();
+        self.gateway.health().pass(whose, elsewhere, now)
     }
 
     /// Waits for admission, but not where the deployment is left alone meanwhile. Where limits of the model were learned meanwhile, it is

@@ -13,6 +13,7 @@ use sluicegate_dialect::openai::Envelope;
 
 use crate::driver::Place;
 use crate::gateway::Gateway;
+use crate::health::Whose;
 use crate::settlement;
 use crate::snapshot::{Route, Snapshot};
 
@@ -117,7 +118,7 @@ impl<'a> CandidateList<'a> {
             start: over(self.start(place), now),
             fits_context: self.list[place].fits_context,
             price: self.list[place].price,
-            latency: self.gateway.health().latency(self.name_at(place)),
+            latency: self.gateway.health().latency(self.whose(place)),
         }
     }
 
@@ -125,10 +126,10 @@ impl<'a> CandidateList<'a> {
     pub(super) fn elsewhere(&self, place: usize, attempts: &Attempts, now: Timestamp) -> Elsewhere {
         let mut others = self.places().filter(|other| *other != place);
         let takes = |other: usize| {
-            let passes =
-                self.gateway
-                    .health()
-                    .passes(self.name_at(other), Elsewhere::Possible, now);
+            let passes = self
+                .gateway
+                .health()
+                .passes(self.whose(other), Elsewhere::Possible, now);
             !attempts.has_tried(TargetId::new(other))
                 && self.opens_to_unavailable(other)
                 && self.list[other].fits_context
@@ -145,12 +146,12 @@ impl<'a> CandidateList<'a> {
     /// When the breaker lets a request pass that has made these `attempts`. Where it could go is looked up only where that matters.
     pub(super) fn passes(&self, place: usize, attempts: &Attempts, now: Timestamp) -> Prospect {
         let health = self.gateway.health();
-        let passes = health.passes(self.name_at(place), Elsewhere::Possible, now);
+        let passes = health.passes(self.whose(place), Elsewhere::Possible, now);
         let is_elsewhere = || self.elsewhere(place, attempts, now) == Elsewhere::Possible;
         if passes <= Prospect::At(now) || is_elsewhere() {
             return passes;
         }
-        health.passes(self.name_at(place), Elsewhere::Impossible, now)
+        health.passes(self.whose(place), Elsewhere::Impossible, now)
     }
 
     /// When the limits let it start. Where there is nothing to compare it with, the line itself will tell.
@@ -176,8 +177,8 @@ impl<'a> CandidateList<'a> {
         primary || others.any(|other| other.when.contains(&Condition::PrimaryUnavailable))
     }
 
-    fn name_at(&self, place: usize) -> &str {
-        &self.list[place].route.deployment.name
+    fn whose(&self, place: usize) -> Whose<'_> {
+        self.list[place].route.whose()
     }
 }
 

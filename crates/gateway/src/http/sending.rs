@@ -225,10 +225,10 @@ impl<'a> Sending<'a> {
     /// What follows the failure of the attempt at `place`.
     fn follows(&mut self, place: usize, ended: Ended) -> FollowUp {
         let failure = ended.in_core();
-        let deployment = self.candidates.at(place).route.deployment.name.as_str();
+        let whose = self.candidates.at(place).route.whose();
         if let Ended::Failure(failed) = &ended {
             tracing::debug!(
-                deployment,
+                deployment = %whose,
                 kind = failure.kind.name(),
                 attempt = self.attempts.made(),
                 reason = failed.message(),
@@ -236,7 +236,7 @@ impl<'a> Sending<'a> {
             );
         }
         self.tried.push(Tried {
-            deployment: deployment.to_owned(),
+            deployment: whose.to_string(),
             kind: failure.kind,
         });
         self.last = Some(Last {
@@ -253,7 +253,7 @@ impl<'a> Sending<'a> {
             Choice::Try { .. } => Elsewhere::Possible,
             Choice::Wait { .. } | Choice::Nowhere { .. } => Elsewhere::Impossible,
         };
-        self.gateway.health().with_budget(deployment, |budget| {
+        self.gateway.health().with_budget(whose, |budget| {
             let random = random::number();
             self.attempts.next(&failure, elsewhere, budget, random, now)
         })
@@ -371,8 +371,8 @@ impl<'a> Sending<'a> {
             return Err(Failure::Refused(refused));
         }
         let limits = |place| {
-            let deployment = &self.candidates.at(place).route.deployment.name;
-            self.gateway.health().is_limiting(deployment, now)
+            let whose = self.candidates.at(place).route.whose();
+            self.gateway.health().is_limiting(whose, now)
         };
         Err(Failure::CoolingDown {
             route: self.candidates.name().to_owned(),
