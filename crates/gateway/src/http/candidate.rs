@@ -203,3 +203,109 @@ fn expected(price: Price, envelope: &Envelope) -> u64 {
     let micros = input.saturating_add(output) / u128::from(PRICED_TOKENS);
     u64::try_from(micros).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use sluicegate_core::{BackoffRule, ErrorClass, Failure, RetryRule};
+
+    use super::*;
+    use crate::clock::Clock;
+
+    const POLICY: &str = r#"
+accounts: { a: { provider: openai, base_url: http://127.0.0.1:9 } }
+breaker: { consecutive: 1, open: 10s }
+deployments:
+  "gpt-*": { account: a }
+  short: { account: a, context: 10, price: { input: 2, output: 8 } }
+  other: { account: a }
+routes:
+  two-models: { primary: gpt-5.5, fallbacks: [{ to: gpt-5-mini }], degrade_to: { to: gpt-5-mini } }
+  contexts: { primary: short, fallbacks: [{ to: other, when: [context_length_needed] }] }
+  alone: { primary: short }
+"#;
+
+    /// What `look` sees of the candidates of `route`.
+    fn look<R>(route: &str, look: impl FnOnce(&CandidateList<'_>) -> R) -> R {
+        let policy = sluicegate_config::parse("a.yaml", POLICY, &|_| None).expect("a policy");
+        let snapshot = Snapshot::new(policy, None).expect("a policy that can be served");
+        let gateway = Gateway::new(snapshot, Clock::start());
+        let snapshot = gateway.driver().snapshot();
+        let (_, route) = snapshot.policy.route(route).expect("a route");
+        let body = format!(
+            r#"{{"model":"m","messages":[{{"role":"user","content":"{}"}}],"max_tokens":1000}}"#,
+            "word ".repeat(1_000)
+        );
+        let envelope = Envelope::decode(&body.into()).expect("a request");
+        let deadline = Timestamp::MAX;
+        let list = CandidateList::new(&gateway, &snapshot, route, "m", &envelope, deadline);
+        look(&list)
+    }
+
+    fn nothing_tried() -> Attempts {
+        let rule = RetryRule {
+            attempts_max: 3,
+            total_max: Duration::from_secs(30),
+        };
+        Attempts::new(rule, BackoffRule::default())
+    }
+
+    fn at(seconds: u64) -> Timestamp {
+        Timestamp::ZERO.saturating_add(Duration::from_secs(seconds))
+    }
+
+    #[test]
+    fn two_models_of_one_wildcard_are_two_places_and_one_named_twice_is_one() {
+        look("two-models", |list| {
+            let targets = list.places().map(|place| list.at(place).route.target);
+            let targets: Vec<TargetId> = targets.collect();
+            assert_eq!(targets, [TargetId::new(0), TargetId::new(0)]);
+            let route = list.in_core();
+            assert_eq!(route.primary, [TargetId::new(0)]);
+            assert_eq!(route.fallbacks[0].to, TargetId::new(1));
+            let smaller = route.degrade_to.map(|smaller| smaller.to);
+            assert_eq!(smaller, Some(TargetId::new(1)));
+        });
+    }
+
+    #[test]
+    fn an_estimate_keeps_a_request_from_a_context_only_where_another_is_longer() {
+        let fits = |list: &CandidateList<'_>| {
+            let facts = |place| list.facts(place, &nothing_tried(), at(0));
+            let fits: Vec<bool> = list
+                .places()
+                .map(|place| facts(place).fits_context)
+                .collect();
+            fits
+        };
+        assert_eq!(look("contexts", fits), [false, true]);
+        assert_eq!(look("alone", fits), [true]);
+    }
+
+    #[test]
+    fn a_price_is_that_of_the_input_and_the_most_output() {
+        let facts = look("alone", |list| list.facts(0, &nothing_tried(), at(0)));
+        // A thousand tokens for 8 dollars a million, and about as many for 2.
+        assert!((9_500..11_000).contains(&facts.price), "{}", facts.price);
+    }
+
+    #[test]
+    fn an_open_breaker_is_in_the_way_where_the_route_leads_elsewhere() {
+        for (route, expected) in [
+            // Its fallback is not for that.
+            ("contexts", Prospect::At(Timestamp::ZERO)),
+            ("alone", Prospect::At(Timestamp::ZERO)),
+            ("two-models", Prospect::At(at(11))),
+        ] {
+            let facts = look(route, |list| {
+                let health = list.gateway.health();
+                let pass = health.pass(list.whose(0), Elsewhere::Impossible, at(1));
+                let failure = Failure::answered(ErrorClass::Server);
+                pass.expect("it passes").failed(&failure, at(1));
+                list.facts(0, &nothing_tried(), at(2))
+            });
+            assert_eq!(facts.passes, expected, "{route}");
+        }
+    }
+}

@@ -294,20 +294,27 @@ fn said_by(name: &str, status: Option<StatusCode>, error: &UpstreamError) -> Str
 mod tests {
     use super::*;
 
-    fn told(class: ErrorClass, status: StatusCode) -> Described {
+    fn refused(
+        class: ErrorClass,
+        status: StatusCode,
+        hint: Option<Duration>,
+    ) -> UpstreamFailureKind {
         let error = UpstreamError {
             class,
             code: "some_code".to_owned(),
             kind: String::new(),
             message: "key sk-12…89 is no good".to_owned(),
         };
-        let kind = UpstreamFailureKind::Error {
+        UpstreamFailureKind::Error {
             status: Some(status),
             error,
-            hint: None,
+            hint,
             limit_closed: false,
-        };
-        UpstreamFailure::new("m".to_owned(), kind).describe()
+        }
+    }
+
+    fn told(class: ErrorClass, status: StatusCode) -> Described {
+        UpstreamFailure::new("m".to_owned(), refused(class, status, None)).describe()
     }
 
     #[test]
@@ -345,5 +352,90 @@ mod tests {
                 described.message
             );
         }
+    }
+
+    #[test]
+    fn what_became_of_a_connection_is_a_kind_of_its_own() {
+        let after = Duration::from_secs(5);
+        let problem = || "reset".to_owned();
+        for (kind, expected) in [
+            (
+                UpstreamFailureKind::Connect(problem()),
+                FailureKind::Connect,
+            ),
+            (
+                UpstreamFailureKind::ConnectTimeout(after),
+                FailureKind::ConnectTimeout,
+            ),
+            (
+                UpstreamFailureKind::Lost(problem()),
+                FailureKind::ConnectionLost,
+            ),
+            (
+                UpstreamFailureKind::Silent { what: "it", after },
+                FailureKind::HeadTimeout,
+            ),
+            (
+                UpstreamFailureKind::Cut(problem()),
+                FailureKind::CutBeforeContent,
+            ),
+            (
+                UpstreamFailureKind::Unfinished,
+                FailureKind::CutBeforeContent,
+            ),
+        ] {
+            let failure = UpstreamFailure::new("m".to_owned(), kind);
+            assert_eq!(failure.in_core(), Failure::of(expected));
+        }
+    }
+
+    #[test]
+    fn a_hint_that_a_limit_keeps_is_not_the_breakers() {
+        let hint = Duration::from_secs(20);
+        for limit_closed in [false, true] {
+            let failure = refused(ErrorClass::Rate, StatusCode::TOO_MANY_REQUESTS, Some(hint));
+            let mut failure = UpstreamFailure::new("m".to_owned(), failure);
+            if let UpstreamFailureKind::Error {
+                limit_closed: closed,
+                ..
+            } = &mut failure.kind
+            {
+                *closed = limit_closed;
+            }
+            let bare = Failure::answered(ErrorClass::Rate);
+            assert_eq!(failure.in_core(), bare.with_hint(hint));
+            let expected = if limit_closed {
+                bare
+            } else {
+                bare.with_hint(hint)
+            };
+            assert_eq!(failure.for_breaker(), expected);
+        }
+    }
+
+    #[test]
+    fn the_last_word_lists_the_attempts_and_names_the_shortest_wait() {
+        let hint = Duration::from_secs(45);
+        let kind = refused(
+            ErrorClass::Overload,
+            StatusCode::SERVICE_UNAVAILABLE,
+            Some(hint),
+        );
+        let tried = |deployment: &str, kind| Tried {
+            deployment: deployment.to_owned(),
+            kind,
+        };
+        let attempts = vec![
+            tried("a", FailureKind::ConnectionLost),
+            tried("b", FailureKind::Answered(ErrorClass::Overload)),
+        ];
+        let opens = Some(Duration::from_secs(15));
+        let described = UpstreamFailure::new("b".to_owned(), kind)
+            .after(attempts, 2, ClientRetry::Multiplies, opens)
+            .describe();
+        let listed = "2 attempts: a (connection), b (overload)";
+        assert!(described.message.ends_with(listed), "{}", described.message);
+        assert_eq!(described.wait, opens);
+        assert!(described.retry == Retry::Useless);
     }
 }
