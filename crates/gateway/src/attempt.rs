@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::capture_connection;
 use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::{Amounts, Answered, Outcome, Reception, Signal};
+use sluicegate_core::{Amounts, Answered, Outcome, Prospect, Reception, Signal};
 use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
 use sluicegate_dialect::{
     charge_refused, charge_told, refusal_facts, retry_hint, signals, told_by_refusal, work_time,
@@ -27,6 +27,7 @@ use crate::charge_drift::Source;
 use crate::driver::Reservation;
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
+use crate::health::Passed;
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
 use crate::outgoing::Outgoing;
 use crate::settlement::{self, Settlement};
@@ -42,6 +43,8 @@ const WHOLE_MAX: usize = 32 * 1024 * 1024;
 pub(crate) struct Answer {
     pub(crate) head: response::Parts,
     pub(crate) body: AnswerBody,
+    /// Where it says no for what the caller caused: why.
+    pub(crate) fault: Option<ErrorClass>,
 }
 
 #[derive(Debug)]
@@ -72,14 +75,17 @@ impl Call<'_> {
     /// # Errors
     ///
     /// When the upstream fails before anything of its answer must reach the client.
+    ///
+    /// What `pass` is gives the call's end back to whoever asked for it, unless the answer goes on: then it is taken along.
     pub(crate) async fn send(
         &self,
         request: Request<Outgoing>,
         reservation: Reservation,
+        pass: &mut Option<Passed>,
     ) -> Result<Answer, Failure> {
         tokio::select! {
             biased;
-            answer = self.sent(request, reservation) => Ok(answer?),
+            answer = self.sent(request, reservation, pass) => Ok(answer?),
             () = self.gateway.reached(Phase::Halting) => Err(Failure::ShuttingDown),
         }
     }
@@ -88,15 +94,19 @@ impl Call<'_> {
         &self,
         request: Request<Outgoing>,
         mut reservation: Reservation,
+        pass: &mut Option<Passed>,
     ) -> Result<Answer, UpstreamFailure> {
         let begun = self.gateway.clock().mono();
         let drift = self.route.upstream.drift();
-        let sent = drift.send(self.upstream_model(), self.demand, begun);
+        let sent = drift.send(self.route.model, self.demand, begun);
         let response = self.head(request, &mut reservation).await?;
         let now = self.gateway.clock().now();
         let took = now.mono.saturating_since(begun);
         self.exchange.head_took(took);
         reservation.answered(answered_with(response.status(), took));
+        if let Some(pass) = pass {
+            pass.head_took(took);
+        }
         let provider = &*self.route.account.provider;
         let work = work_time(provider, response.headers());
         let delay = work.and_then(|work| reservation.delay(work, now.mono));
@@ -110,17 +120,17 @@ impl Call<'_> {
         reservation.observe(Reception::Accepted, &told, delay);
         if is_encoded(response.headers()) {
             // It was asked for in the clear; whoever compresses it anyway is passed on unread.
-            return Ok(self.unread(response, &[], reservation));
+            return Ok(self.unread(response, &[], reservation, pass));
         }
         let is_stream = is_event_stream(response.headers());
         match (self.envelope.stream, is_stream) {
-            (true, true) => self.stream(response, reservation).await,
+            (true, true) => self.stream(response, reservation, pass).await,
             (true, false) => {
                 reservation.settle(Outcome::Failed);
                 let what = "a body that is no event stream though a stream was asked for";
                 Err(self.failure("unreadable", UpstreamFailureKind::Unreadable(what)))
             }
-            (false, _) => self.whole_in_time(response, reservation, took).await,
+            (false, _) => self.whole_in_time(response, reservation, took, pass).await,
         }
     }
 
@@ -130,7 +140,7 @@ impl Call<'_> {
         mut request: Request<Outgoing>,
         reservation: &mut Reservation,
     ) -> Result<Response<Incoming>, UpstreamFailure> {
-        let timeouts = &self.route.deployment.timeouts;
+        let timeouts = &self.route.timeouts;
         let mut connection = capture_connection(&mut request);
         let head = self.route.upstream.send(request);
         tokio::pin!(head);
@@ -143,8 +153,8 @@ impl Call<'_> {
         };
         let response = match tokio::time::timeout(timeouts.connect, connected).await {
             Err(_) => {
-                let problem = format!("no connection within {:?}", timeouts.connect);
-                return Err(self.failure("connect", UpstreamFailureKind::Connect(problem)));
+                let kind = UpstreamFailureKind::ConnectTimeout(timeouts.connect);
+                return Err(self.failure("connect", kind));
             }
             Ok(Some(response)) => response,
             Ok(None) => {
@@ -172,7 +182,7 @@ impl Call<'_> {
             }
             Err(error) => {
                 reservation.sent();
-                Err(self.failure("connection", UpstreamFailureKind::Cut(innermost(&error))))
+                Err(self.failure("connection", UpstreamFailureKind::Lost(innermost(&error))))
             }
         }
     }
@@ -201,11 +211,13 @@ impl Call<'_> {
         told.extend(told_by_refusal(&error, &body, hint));
         reservation.observe(Reception::Refused, &told, delay);
         reservation.settle(Outcome::Failed);
+        let limit_closed = hint.is_some_and(|hint| self.is_closed_for(hint, &reservation));
         if is_callers_fault(head.status, &error) {
             self.exchange.attempted(error.class.name());
             return Ok(Answer {
                 head,
                 body: AnswerBody::Whole(body),
+                fault: Some(error.class),
             });
         }
         let class = error.class;
@@ -214,14 +226,22 @@ impl Call<'_> {
             status,
             error,
             hint,
+            limit_closed,
         };
         Err(self.failure(class.name(), kind))
+    }
+
+    /// Whether a limit of ours keeps the like of this request back for what the provider asked, so that nothing else need do so.
+    /// Providers round, and half of the time is no rounding.
+    fn is_closed_for(&self, hint: Duration, reservation: &Reservation) -> bool {
+        let half = self.gateway.clock().mono().saturating_add(hint / 2);
+        reservation.starts_again(self.demand) > Prospect::At(half)
     }
 
     /// As much of an error's body as is worth reading, empty where it does not come.
     async fn error_body(&self, body: Incoming) -> Bytes {
         let limited = http_body_util::Limited::new(body, ERROR_BODY_MAX).collect();
-        match tokio::time::timeout(self.route.deployment.timeouts.idle, limited).await {
+        match tokio::time::timeout(self.route.timeouts.idle, limited).await {
             Ok(Ok(body)) => body.to_bytes(),
             Ok(Err(_)) | Err(_) => Bytes::new(),
         }
@@ -233,11 +253,12 @@ impl Call<'_> {
         response: Response<Incoming>,
         reservation: Reservation,
         took: Duration,
+        pass: &mut Option<Passed>,
     ) -> Result<Answer, UpstreamFailure> {
-        let Some(total) = self.route.deployment.timeouts.total else {
-            return self.whole(response, reservation).await;
+        let Some(total) = self.route.timeouts.total else {
+            return self.whole(response, reservation, pass).await;
         };
-        let whole = self.whole(response, reservation);
+        let whole = self.whole(response, reservation, pass);
         match tokio::time::timeout(total.saturating_sub(took), whole).await {
             Ok(answer) => answer,
             Err(_) => Err(self.silent("the whole of its answer", total)),
@@ -248,9 +269,10 @@ impl Call<'_> {
         &self,
         response: Response<Incoming>,
         mut reservation: Reservation,
+        pass: &mut Option<Passed>,
     ) -> Result<Answer, UpstreamFailure> {
         let (head, mut incoming) = response.into_parts();
-        let timeouts = &self.route.deployment.timeouts;
+        let timeouts = &self.route.timeouts;
         let mut body = BytesMut::new();
         loop {
             let frame = tokio::time::timeout(timeouts.idle, incoming.frame()).await;
@@ -269,7 +291,7 @@ impl Call<'_> {
             }
             if body.len() > WHOLE_MAX {
                 let response = Response::from_parts(head, incoming);
-                return Ok(self.unread(response, &body, reservation));
+                return Ok(self.unread(response, &body, reservation, pass));
             }
         }
         let body = body.freeze();
@@ -291,9 +313,13 @@ impl Call<'_> {
         }
         reservation.settle(outcome);
         self.exchange.attempted("ok");
+        if let Some(pass) = pass.take() {
+            pass.served(self.gateway.clock().mono());
+        }
         Ok(Answer {
             head,
             body: AnswerBody::Whole(body),
+            fault: None,
         })
     }
 
@@ -301,6 +327,7 @@ impl Call<'_> {
         &self,
         response: Response<Incoming>,
         reservation: Reservation,
+        pass: &mut Option<Passed>,
     ) -> Result<Answer, UpstreamFailure> {
         let (head, incoming) = response.into_parts();
         // Before there is a usage to tell of, it is the charge at admission.
@@ -309,10 +336,14 @@ impl Call<'_> {
         let chat = ChatStream::new(Arc::clone(&self.route.account.provider), self.usage_chunk());
         let mut streamed = Box::new(self.streamed(incoming, Some(chat), reservation));
         match streamed.hold(self.head_hold).await {
-            Ok(()) => Ok(Answer {
-                head,
-                body: AnswerBody::Streamed(streamed),
-            }),
+            Ok(()) => {
+                streamed.answers(pass.take());
+                Ok(Answer {
+                    head,
+                    body: AnswerBody::Streamed(streamed),
+                    fault: None,
+                })
+            }
             Err((outcome, kind)) => Err(self.failure(outcome, kind)),
         }
     }
@@ -322,13 +353,16 @@ impl Call<'_> {
         response: Response<Incoming>,
         begun: &[u8],
         reservation: Reservation,
+        pass: &mut Option<Passed>,
     ) -> Answer {
         let (head, incoming) = response.into_parts();
         let mut streamed = self.streamed(incoming, None, reservation);
         streamed.begin_with(begun);
+        streamed.answers(pass.take());
         Answer {
             head,
             body: AnswerBody::Streamed(Box::new(streamed)),
+            fault: None,
         }
     }
 
@@ -338,7 +372,7 @@ impl Call<'_> {
         chat: Option<ChatStream>,
         reservation: Reservation,
     ) -> Streamed {
-        let idle = self.route.deployment.timeouts.idle;
+        let idle = self.route.timeouts.idle;
         let name = self.route.deployment.name.clone();
         let settlement = self.settlement();
         Streamed::new(
@@ -358,11 +392,6 @@ impl Call<'_> {
             let drift = self.route.upstream.drift();
             drift.compare(self.route.account, source, told, charged);
         }
-    }
-
-    /// The model's name at the provider.
-    pub(crate) fn upstream_model(&self) -> &str {
-        settlement::model(self.route, self.envelope)
     }
 
     fn settlement(&self) -> Settlement {
@@ -385,10 +414,7 @@ impl Call<'_> {
 
     fn failure(&self, outcome: &'static str, kind: UpstreamFailureKind) -> UpstreamFailure {
         self.exchange.attempted(outcome);
-        UpstreamFailure {
-            deployment: self.route.deployment.name.clone(),
-            kind,
-        }
+        UpstreamFailure::new(self.route.deployment.name.clone(), kind)
     }
 }
 

@@ -15,7 +15,7 @@ use http::StatusCode;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use sluicegate_core::{Outcome, Timestamp};
+use sluicegate_core::{FailureKind, Outcome, Timestamp};
 use sluicegate_dialect::openai::ChatStream;
 use tokio::time::Sleep;
 
@@ -24,6 +24,7 @@ use crate::clock::Clock;
 use crate::driver::Reservation;
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
+use crate::health::Passed;
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
 use crate::settlement::{self, Settlement};
 
@@ -39,6 +40,8 @@ pub(crate) struct Streamed {
     chat: Option<ChatStream>,
     reservation: Reservation,
     exchange: Option<Exchange>,
+    /// The upstream's breaker learns how the stream ends.
+    pass: Option<Passed>,
     /// What the client gets next.
     out: BytesMut,
     ended: bool,
@@ -66,6 +69,7 @@ impl Streamed {
             chat,
             reservation,
             exchange: None,
+            pass: None,
             out: BytesMut::new(),
             ended: false,
             clock: gateway.clock(),
@@ -81,6 +85,16 @@ impl Streamed {
     /// What was read of an unread body before it became one.
     pub(crate) fn begin_with(&mut self, begun: &[u8]) {
         self.out.extend_from_slice(begun);
+    }
+
+    /// The first content is there, or as much of the answer as is awaited; how it ends is told to `pass`.
+    pub(crate) fn answers(&mut self, mut pass: Option<Passed>) {
+        if let Some(pass) = &mut pass
+            && self.has_content()
+        {
+            pass.answers(self.clock.mono());
+        }
+        self.pass = pass;
     }
 
     /// The call ends when this body does.
@@ -113,6 +127,7 @@ impl Streamed {
                         status: None,
                         error,
                         hint: None,
+                        limit_closed: false,
                     },
                 ));
             }
@@ -176,6 +191,13 @@ impl Streamed {
         }
     }
 
+    /// Whether content has come, as far as anybody reads it.
+    fn has_content(&self) -> bool {
+        self.chat
+            .as_ref()
+            .is_none_or(|chat| chat.progress().has_content())
+    }
+
     fn is_whole(&self) -> bool {
         self.chat
             .as_ref()
@@ -186,7 +208,7 @@ impl Streamed {
     fn finish(&mut self) {
         self.flush();
         if self.is_whole() {
-            self.end(StatusCode::OK, "ok");
+            self.served();
         } else {
             self.fail("unfinished", UpstreamFailureKind::Unfinished);
         }
@@ -195,10 +217,26 @@ impl Streamed {
     /// Nothing more will come: the client is told so, unless it has everything already.
     fn fail(&mut self, outcome: &'static str, kind: UpstreamFailureKind) {
         if self.chat.is_some() && self.is_whole() {
-            return self.end(StatusCode::OK, "ok");
+            return self.served();
         }
+        self.fails();
         let deployment = self.deployment.clone();
-        self.break_off(outcome, &UpstreamFailure { deployment, kind }.into());
+        self.break_off(outcome, &UpstreamFailure::new(deployment, kind).into());
+    }
+
+    fn served(&mut self) {
+        if let Some(pass) = self.pass.take() {
+            pass.served(self.clock.mono());
+        }
+        self.end(StatusCode::OK, "ok");
+    }
+
+    /// The upstream did, and no other can take over: the client has seen a part of its answer.
+    fn fails(&mut self) {
+        if let Some(pass) = self.pass.take() {
+            let failure = sluicegate_core::Failure::of(FailureKind::CutAfterContent);
+            pass.failed(&failure, self.clock.mono());
+        }
     }
 
     fn break_off(&mut self, outcome: &'static str, failure: &Failure) {
@@ -323,6 +361,7 @@ impl Body for Streamed {
                 return Poll::Ready(None);
             }
             if this.has_failed() {
+                this.fails();
                 this.end(StatusCode::BAD_GATEWAY, "error_event");
                 continue;
             }

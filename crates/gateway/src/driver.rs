@@ -4,6 +4,7 @@
 //! out after the lock is given back. One task sleeps until the instant that the core named. Between the two a waiting request
 //! is a ticket and a channel; it holds no slot, no connection and no worker.
 
+mod prospect;
 mod refused;
 mod reservation;
 mod waiters;

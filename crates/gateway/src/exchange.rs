@@ -11,7 +11,8 @@ use crate::clock::Clock;
 use crate::driver::Refused;
 use crate::gateway::RequestId;
 use crate::metrics::{
-    Attempt, Deployment, InFlight, Metrics, OTHER_TASK, RequestLabels, Shed, Waits, tokens,
+    Attempt, Deployment, Fallback, InFlight, Metrics, OTHER_TASK, RequestLabels, Retry, Shed,
+    Waits, tokens,
 };
 use crate::snapshot::Route;
 
@@ -95,17 +96,15 @@ impl Exchange {
     }
 
     /// It may start; tells how long it waited, which counts the first time only.
-    pub(crate) fn admitted(&self, demand: Amounts) -> Duration {
-        let waited = self.waited.get_or_init(|| {
+    pub(crate) fn admitted(&self) -> Duration {
+        *self.waited.get_or_init(|| {
             let waited = self.waited();
             self.metrics
                 .queue_wait
                 .get_or_create(&self.waits)
                 .observe(waited.as_secs_f64());
             waited
-        });
-        self.reserved(demand);
-        *waited
+        })
     }
 
     /// It may be sent, for the first time or once more.
@@ -154,6 +153,27 @@ impl Exchange {
             limit_type,
         };
         self.metrics.rate_limit_hits.get_or_create(&hit).inc();
+    }
+
+    /// Where it goes it is sent once more, because it failed there of `error_type`.
+    pub(crate) fn retried(&self, error_type: &'static str) {
+        let Deployment { provider, model } = self.route.clone();
+        let labels = Retry {
+            provider,
+            model,
+            error_type,
+        };
+        self.metrics.retries.get_or_create(&labels).inc();
+    }
+
+    /// It goes where it goes instead of to `from`, a provider, for that `reason`.
+    pub(crate) fn fell_back(&self, from: &str, reason: &'static str) {
+        let labels = Fallback {
+            from_provider: from.to_owned(),
+            to_provider: self.route.provider.clone(),
+            reason,
+        };
+        self.metrics.fallbacks.get_or_create(&labels).inc();
     }
 
     /// How it ended for the client.

@@ -11,8 +11,10 @@ use tokio::sync::watch;
 use crate::answer_lengths::AnswerLengths;
 use crate::clock::Clock;
 use crate::driver::Driver;
+use crate::health::Health;
 use crate::http::Room;
 use crate::metrics::Metrics;
+use crate::notices::Notices;
 use crate::snapshot::{Snapshot, SnapshotError};
 
 /// The gateway behind its addresses.
@@ -24,6 +26,8 @@ pub(crate) struct Gateway {
     phase: watch::Sender<Phase>,
     room: Room,
     answer_lengths: Arc<AnswerLengths>,
+    health: Arc<Health>,
+    notices: Arc<Notices>,
     /// Held by whoever makes a snapshot from the one in force, so that none is lost.
     reshaping: Mutex<()>,
     requests: AtomicU64,
@@ -53,6 +57,10 @@ impl Gateway {
     pub(crate) fn new(snapshot: Snapshot, clock: Clock) -> Arc<Self> {
         let metrics = Metrics::new();
         let room = Room::new(snapshot.policy.server.body_max);
+        let notices = Arc::<Notices>::default();
+        let health = Arc::new(Health::new(Arc::clone(&notices)));
+        health.reconfigure(&snapshot.policy);
+        notices.post_to(snapshot.policy.operator.webhook.clone());
         let driver = Driver::new(Arc::new(snapshot), clock, Arc::clone(&metrics));
         let (phase, _) = watch::channel(Phase::Serving);
         let born = clock.now().wall.as_unix_nanos();
@@ -63,6 +71,8 @@ impl Gateway {
             phase,
             room,
             answer_lengths: Arc::default(),
+            health,
+            notices,
             reshaping: Mutex::new(()),
             requests: AtomicU64::new(0),
             born,
@@ -103,6 +113,9 @@ impl Gateway {
         let Some(snapshot) = make(&before)?.map(Arc::new) else {
             return Ok(before);
         };
+        self.health.reconfigure(&snapshot.policy);
+        self.notices
+            .post_to(snapshot.policy.operator.webhook.clone());
         self.driver.reconfigure(Arc::clone(&snapshot));
         Ok(snapshot)
     }
@@ -110,6 +123,16 @@ impl Gateway {
     /// How long answers are, whatever configuration is in force.
     pub(crate) fn answer_lengths(&self) -> &Arc<AnswerLengths> {
         &self.answer_lengths
+    }
+
+    /// How well deployments serve, whatever configuration is in force.
+    pub(crate) fn health(&self) -> &Arc<Health> {
+        &self.health
+    }
+
+    /// What the operator is told.
+    pub(crate) fn notices(&self) -> &Arc<Notices> {
+        &self.notices
     }
 
     pub(crate) fn next_request_id(&self) -> RequestId {

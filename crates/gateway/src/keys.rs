@@ -131,6 +131,11 @@ impl Keys {
         }
     }
 
+    /// Whether there are some and all of them rest.
+    pub(crate) fn all_rest(&self, now: Timestamp) -> bool {
+        !self.keys.is_empty() && self.benched(now) == self.keys.len()
+    }
+
     /// How many rest.
     pub(crate) fn benched(&self, now: Timestamp) -> usize {
         let state = self.state();
@@ -191,6 +196,7 @@ mod tests {
         passed.sort_unstable();
         assert_eq!(passed, [0, 0, 2, 2], "the others share its turns");
         assert_eq!(keys.benched(at(2)), 1);
+        assert!(!keys.all_rest(at(2)));
         assert_eq!(keys.benched(at(5 * MINUTE + 1)), 0);
         assert!(turns(&keys, 3, at(5 * MINUTE + 1)).contains(&1));
     }
@@ -204,6 +210,7 @@ mod tests {
             let chosen = keys.choose(&[], now).expect("it is used though it rests");
             assert_eq!(keys.refused(chosen, now), Some(rest));
             assert_eq!(keys.refused(chosen, now), None, "it rests already");
+            assert!(keys.all_rest(now));
             now = now.saturating_add(rest);
         }
         let chosen = keys.choose(&[], now).expect("a key");

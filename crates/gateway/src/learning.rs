@@ -4,7 +4,6 @@ use sluicegate_core::{Limit, Signal};
 
 use crate::attempt::Call;
 use crate::driver::{Place, Reservation};
-use crate::snapshot::Route;
 
 impl Call<'_> {
     /// Holds from now on to limits that nobody configured and `signals` of its answer tell, and adds to these what the provider's row
@@ -21,17 +20,16 @@ impl Call<'_> {
     /// Where such calls are counted now; `None` where the account is gone.
     fn learned(&self, signals: &mut [Signal]) -> Option<Place> {
         let (gateway, route) = (self.gateway, self.route);
-        let (requested, model) = (self.envelope.model.as_str(), self.upstream_model());
+        let model = route.model;
         let now = gateway.clock().mono();
         let mut snapshot = gateway.driver().snapshot();
-        let same = |other: &Route<'_>| std::ptr::eq(other.upstream, route.upstream);
-        let place = snapshot.route(requested).filter(same)?;
+        let place = snapshot.again(route)?;
         snapshot.complete(place, signals);
         if let Some(news) = snapshot.news(place, model, signals, now) {
             let begins = |limit: &Limit| !snapshot.is_learned(limit);
             let begun: Vec<Limit> = news.changed.into_iter().filter(begins).collect();
             let reshaped = gateway.reshape(|before| {
-                let place = before.route(requested).filter(same);
+                let place = before.again(route);
                 let news = place.and_then(|place| before.news(place, model, signals, now));
                 let Some(news) = news else {
                     return Ok(None);
@@ -63,7 +61,7 @@ impl Call<'_> {
                 }
             }
         }
-        let target = snapshot.route(requested).filter(same)?.target;
+        let target = snapshot.again(route)?.target;
         Some(Place { snapshot, target })
     }
 }

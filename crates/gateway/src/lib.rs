@@ -1,8 +1,8 @@
 //! The shell: HTTP in and out, the driver of the core, telemetry. The only crate with sockets and the real clock.
 //!
-//! A request passes, in this order, `http/chat.rs` (read and decode), `http/sending.rs` (from admission to an answer, with another key
-//! where one is refused), `driver.rs` (wait for admission), `attempt.rs` (send and classify) and `body.rs` (the answer, which
-//! carries the reservation); `http/failure.rs` turns whatever goes wrong into a response. Nothing here decides who may start: that
+//! A request passes, in this order, `http/chat.rs` (read, decode and route), `http/sending.rs` (from candidate to candidate),
+//! `http/calling.rs` (one attempt, with another key where one is refused), `driver.rs` (wait for admission), `attempt.rs` (send and
+//! classify) and `body.rs` (the answer, which carries the reservation); `http/failure.rs` turns whatever goes wrong into a response. Nothing here decides who may start: that
 //! is the core's.
 
 mod answer_kind;
@@ -15,18 +15,22 @@ mod clock;
 mod driver;
 mod exchange;
 mod gateway;
+mod health;
 mod http;
 mod keys;
 mod learned_limits;
 mod learning;
 mod load;
 mod metrics;
+mod notices;
 mod outgoing;
 mod patience;
+mod random;
 mod server;
 mod settlement;
 mod snapshot;
 mod upstream;
+mod webhook;
 
 use std::io;
 use std::net::SocketAddr;
@@ -95,6 +99,7 @@ pub struct Running {
     admin_address: SocketAddr,
     listeners: Vec<JoinHandle<()>>,
     driver: JoinHandle<()>,
+    webhook: JoinHandle<()>,
 }
 
 impl Running {
@@ -129,6 +134,7 @@ impl Running {
         };
         Ok(Self {
             driver: tokio::spawn(Arc::clone(gateway.driver()).run()),
+            webhook: tokio::spawn(webhook::run(Arc::clone(gateway.notices()))),
             listeners: listeners
                 .into_iter()
                 .map(|listener| listener.serve(&gateway))
@@ -208,6 +214,7 @@ impl Running {
             served.await;
         }
         self.driver.abort();
+        self.webhook.abort();
     }
 
     /// A model that answers, to show how to ask.

@@ -15,7 +15,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
-use sluicegate_core::{Amounts, Lane, Limit, LoadLevel, Timestamp};
+use sluicegate_core::{Amounts, BreakerState, Lane, Limit, LoadLevel, Timestamp};
 
 use crate::answer_lengths::AnswerLengths;
 use crate::driver::View;
@@ -49,6 +49,11 @@ pub(crate) struct Metrics {
     pub(crate) reservations_expired: Counter,
     /// Reloads of the configuration.
     pub(crate) reloads: Family<Reload, Counter>,
+    /// Calls that were made again where they had failed.
+    pub(crate) retries: Family<Retry, Counter>,
+    /// Requests that went to another deployment.
+    pub(crate) fallbacks: Family<Fallback, Counter>,
+    breaker_state: Family<BreakerLabels, Gauge>,
     keys_benched: Family<AccountName, Gauge>,
     /// Requests that were refused because of load, by what for.
     pub(crate) shed: Family<Shed, Counter>,
@@ -85,6 +90,26 @@ pub(crate) struct LimitHit {
     pub(crate) provider: String,
     pub(crate) model: String,
     pub(crate) limit_type: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct Retry {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    pub(crate) error_type: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct Fallback {
+    pub(crate) from_provider: String,
+    pub(crate) to_provider: String,
+    pub(crate) reason: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct BreakerLabels {
+    pub(crate) deployment: String,
+    pub(crate) state: &'static str,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -178,6 +203,9 @@ impl Metrics {
             driver_lock_seconds: Histogram::new(exponential_buckets(0.000_001, 4.0, 10)),
             reservations_expired: Counter::default(),
             reloads: Family::default(),
+            retries: Family::default(),
+            fallbacks: Family::default(),
+            breaker_state: Family::default(),
             keys_benched: Family::default(),
             shed: Family::default(),
             degraded: Family::default(),
@@ -325,14 +353,37 @@ impl Metrics {
             self.reloads.clone(),
         );
         registry.register(
+            "llm_retries",
+            "Calls that were made again where they had failed",
+            self.retries.clone(),
+        );
+        registry.register(
+            "llm_fallbacks",
+            "Requests that went to another deployment than the one before it",
+            self.fallbacks.clone(),
+        );
+        registry.register(
+            "sluicegate_breaker_state",
+            "The state of a deployment's breaker: 1 for the one that it is in",
+            self.breaker_state.clone(),
+        );
+        registry.register(
             "sluicegate_keys_benched",
             "Keys of an account that rest because the provider refused them",
             self.keys_benched.clone(),
         );
     }
 
-    /// Everything in the text format, with the core as `view` shows it `now` and what is known of the `lengths` of answers.
-    pub(crate) fn render(&self, view: &View, lengths: &AnswerLengths, now: Timestamp) -> String {
+    /// Everything in the text format, with the core as `view` shows it `now`, what is known of the `lengths` of answers, and the state
+    /// of each deployment's breaker.
+    pub(crate) fn render(
+        &self,
+        view: &View,
+        lengths: &AnswerLengths,
+        breakers: Vec<(String, BreakerState)>,
+        now: Timestamp,
+    ) -> String {
+        self.show_breakers(breakers);
         self.show_lengths(view, &lengths.by_deployment());
         self.show_caps(&lengths.recommended_caps());
         self.show_drift(view);
@@ -419,6 +470,21 @@ impl Metrics {
             self.output_cap_recommended
                 .get_or_create(&RouteName { route })
                 .set(gauge(*cap));
+        }
+    }
+
+    fn show_breakers(&self, breakers: Vec<(String, BreakerState)>) {
+        self.breaker_state.clear();
+        for (deployment, is) in breakers {
+            for state in BreakerState::ALL {
+                let labels = BreakerLabels {
+                    deployment: deployment.clone(),
+                    state: state.name(),
+                };
+                self.breaker_state
+                    .get_or_create(&labels)
+                    .set(i64::from(state == is));
+            }
         }
     }
 

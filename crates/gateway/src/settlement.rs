@@ -40,10 +40,10 @@ impl Settlement {
     pub(crate) fn new(route: Route<'_>, envelope: &Envelope, lengths: &Arc<AnswerLengths>) -> Self {
         Self {
             rule: Arc::clone(route.charge),
-            model: model(route, envelope).to_owned(),
+            model: route.model.to_owned(),
             input_tokens: sluicegate_dialect::tokens(envelope),
             lengths: Arc::clone(lengths),
-            asked: asked(route, envelope),
+            asked: asked(route),
             route_name: None,
             output_cap: envelope.output_cap,
             sequences: envelope.choices.max(envelope.best_of).max(1),
@@ -113,22 +113,15 @@ fn ending_of_stream(progress: &Progress) -> Ending {
 
 /// What a request to `route` is charged there, before it is sent, if its answer is as long as answers are by `lengths`.
 pub(crate) fn demand(route: Route<'_>, envelope: &Envelope, lengths: &AnswerLengths) -> Amounts {
-    let expected = lengths.expected(&asked(route, envelope));
-    sluicegate_dialect::charge(route.charge, model(route, envelope), envelope, expected)
+    let expected = lengths.expected(&asked(route));
+    sluicegate_dialect::charge(route.charge, route.model, envelope, expected)
 }
 
-fn asked(route: Route<'_>, envelope: &Envelope) -> Asked {
+fn asked(route: Route<'_>) -> Asked {
     Asked {
         deployment: route.deployment.name.clone(),
-        model: envelope.model.clone(),
+        model: route.model.to_owned(),
     }
-}
-
-/// The model of the request as the provider calls it.
-pub(crate) fn model<'a>(route: Route<'a>, envelope: &'a Envelope) -> &'a str {
-    route
-        .other_model(&envelope.model)
-        .unwrap_or(&envelope.model)
 }
 
 const fn tokens(usage: Usage) -> UsageTokens {

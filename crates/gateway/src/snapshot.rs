@@ -7,10 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sluicegate_catalog::ChargeRule;
-use sluicegate_config::{Account, Deployment, Policy, UpstreamModel};
+use sluicegate_config::{
+    Account, Deployment, Destination, Pattern, Policy, Timeouts, UpstreamModel,
+};
 use sluicegate_core::{Limit, Meter, PolicyError, Signal, TargetId, Timestamp};
 
 use crate::books::Books;
+use crate::health::Whose;
 use crate::learned_limits::{LearnedLimits, News, Scope};
 use crate::upstream::{Upstream, UpstreamError};
 
@@ -47,10 +50,13 @@ pub enum SnapshotError {
     Limits(#[from] PolicyError),
 }
 
-/// A deployment and all that sending to it takes.
+/// One destination and all that sending to it takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route<'a> {
     pub(crate) target: TargetId,
+    /// What the provider is asked for.
+    pub(crate) model: &'a str,
+    pub(crate) timeouts: Timeouts,
     pub(crate) deployment: &'a Deployment,
     pub(crate) account: &'a Account,
     pub(crate) upstream: &'a Upstream,
@@ -211,18 +217,45 @@ impl Snapshot {
         Some(Arc::clone(&self.upstreams[place]))
     }
 
-    /// Where requests for `model` go.
-    pub(crate) fn route(&self, model: &str) -> Option<Route<'_>> {
-        let (index, deployment) = self.policy.find(model)?;
+    /// What sending to `to` takes, for a request that named `requested`.
+    pub(crate) fn route<'a>(&'a self, to: &'a Destination, requested: &'a str) -> Route<'a> {
+        let model = to.model(requested);
+        self.route_to(to.deployment, model, to.timeouts)
+    }
+
+    /// The same destination as `route`, which may be of another snapshot; `None` where it is gone or is another by now.
+    pub(crate) fn again<'a>(&'a self, route: Route<'a>) -> Option<Route<'a>> {
+        let mut deployments = self.policy.deployments.iter();
+        let index = deployments.position(|ours| ours.name == route.deployment.name)?;
+        let again = self.route_to(index, route.model, route.timeouts);
+        std::ptr::eq(again.upstream, route.upstream).then_some(again)
+    }
+
+    fn route_to<'a>(&'a self, index: usize, model: &'a str, timeouts: Timeouts) -> Route<'a> {
+        let deployment = &self.policy.deployments[index];
         let own = || self.model_targets.get(&(index, model.to_owned()));
         let own = (!self.model_targets.is_empty()).then(own).flatten();
-        Some(Route {
+        Route {
             target: own.copied().unwrap_or(TargetId::new(index)),
+            model,
+            timeouts,
             deployment,
             account: &self.policy.accounts[deployment.account],
             upstream: &self.upstreams[deployment.account],
             charge: &self.charges[index],
-        })
+        }
+    }
+}
+
+impl Route<'_> {
+    /// The upstream as its health is known.
+    pub(crate) fn whose(&self) -> Whose<'_> {
+        let is_wildcard = self.deployment.model == UpstreamModel::Requested
+            && matches!(self.deployment.pattern, Pattern::Prefix(_));
+        Whose {
+            deployment: &self.deployment.name,
+            model: is_wildcard.then_some(self.model),
+        }
     }
 }
 
@@ -234,16 +267,6 @@ fn is_reached_alike(one: &Account, other: &Account) -> bool {
         && one.base_url == other.base_url
         && one.timeouts.connect == other.timeouts.connect
         && one.ca_file == other.ca_file
-}
-
-impl<'a> Route<'a> {
-    /// The model to ask the provider for, where it is not the one that the client named.
-    pub(crate) fn other_model(self, requested: &str) -> Option<&'a str> {
-        match &self.deployment.model {
-            UpstreamModel::Named(model) if model != requested => Some(model),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Connections to one account: pooled, HTTP/1.1 or HTTP/2 as the server prefers, through `HTTPS_PROXY` where it says so.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, Request, Response, Uri};
+use http_body::Body;
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -33,12 +34,13 @@ const IDLE_CONNECTIONS_MAX: usize = 1_024;
 /// How often an HTTP/2 connection is asked whether it still lives, and how long the answer may take.
 const H2_PING: Duration = Duration::from_secs(20);
 
-type Connector = HttpsConnector<ThroughProxy>;
+/// Sends requests whose bodies are `B`.
+pub(crate) type HttpClient<B> = Client<HttpsConnector<ThroughProxy>, B>;
 
 /// How an account is reached.
 #[derive(Debug)]
 pub(crate) struct Upstream {
-    client: Client<Connector, Outgoing>,
+    client: HttpClient<Outgoing>,
     /// The address of chat completions.
     pub(crate) chat: Uri,
     auth: Option<HeaderName>,
@@ -87,7 +89,7 @@ impl Upstream {
         let keys =
             Keys::new(&account.api_keys, |key| auth.value(key)).map_err(UpstreamError::Key)?;
         Ok(Self {
-            client: client(account)?,
+            client: client(account.timeouts.connect, account.ca_file.as_deref())?,
             chat,
             auth: HeaderName::try_from(auth.header.as_str()).ok(),
             keys,
@@ -123,18 +125,26 @@ impl Upstream {
     }
 }
 
-fn client(account: &Account) -> Result<Client<Connector, Outgoing>, UpstreamError> {
+/// A client that trusts whom the machine trusts, and `ca_file`.
+pub(crate) fn client<B>(
+    connect: Duration,
+    ca_file: Option<&Path>,
+) -> Result<HttpClient<B>, UpstreamError>
+where
+    B: Body + Send,
+    B::Data: Send,
+{
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_keepalive(Some(Duration::from_secs(30)));
-    tcp.set_connect_timeout(Some(account.timeouts.connect));
+    tcp.set_connect_timeout(Some(connect));
     let tcp = ThroughProxy {
         tcp,
         proxies: Arc::new(Matcher::from_env()),
     };
     let connector = HttpsConnectorBuilder::new()
-        .with_tls_config(tls(account)?)
+        .with_tls_config(tls(ca_file)?)
         .https_or_http()
         .enable_http1()
         .enable_http2()
@@ -150,7 +160,7 @@ fn client(account: &Account) -> Result<Client<Connector, Outgoing>, UpstreamErro
         .build(connector))
 }
 
-fn tls(account: &Account) -> Result<ClientConfig, UpstreamError> {
+fn tls(ca_file: Option<&Path>) -> Result<ClientConfig, UpstreamError> {
     let mut roots = RootCertStore::empty();
     let native = rustls_native_certs::load_native_certs();
     let (added, _) = roots.add_parsable_certificates(native.certs);
@@ -158,9 +168,9 @@ fn tls(account: &Account) -> Result<ClientConfig, UpstreamError> {
         // A container without certificates of its own.
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
-    if let Some(path) = &account.ca_file {
+    if let Some(path) = ca_file {
         let problem = |problem: String| UpstreamError::CaFile {
-            path: path.clone(),
+            path: path.to_owned(),
             problem,
         };
         let certificates = CertificateDer::pem_file_iter(path)
@@ -184,7 +194,7 @@ fn tls(account: &Account) -> Result<ClientConfig, UpstreamError> {
 
 /// Connects directly, or by `CONNECT` through the proxy that the environment names for a TLS address.
 #[derive(Clone, Debug)]
-struct ThroughProxy {
+pub(crate) struct ThroughProxy {
     tcp: HttpConnector,
     proxies: Arc<Matcher>,
 }

@@ -46,19 +46,25 @@ fn setting(name: &str, usual: u64) -> u64 {
     }
 }
 
-/// Few enough slots and requests in a second that rounds wait for each other, and little patience with the upstream.
-async fn narrow(fake: &Fake) -> Gateway {
+/// Few enough slots and requests in a second that rounds wait for each other, and little patience with the upstream. Where a call
+/// may be made more than once, it may go to a spare account too.
+async fn narrow(fake: &Fake, attempts: u32) -> Gateway {
     Gateway::start(&format!(
-        "accounts:
+        "lanes: {{ api: {{ max_attempts: {attempts}, max_total_retry: 3s }} }}
+retry: {{ first: 20ms, max: 50ms, budget_floor: 1000 }}
+breaker: {{ open: 100ms }}
+accounts:
+  spare: {{ provider: openai, base_url: {0}, timeouts: {{ head: 300ms, idle: 300ms }}, limits: {{ concurrent: 4 }} }}
   up:
     provider: openai
-    base_url: {}
+    base_url: {0}
     timeouts: {{ head: 300ms, idle: 300ms }}
     limits:
       - {{ meter: requests, amount: 60, per: 1s, window: sliding, start: full }}
       - {{ meter: tokens, amount: 1000000, per: 1s, window: bucket, start: full }}
       - {{ meter: concurrent, amount: 8 }}
-deployments: {{ m: {{ account: up }} }}
+deployments: {{ main: {{ account: up }}, spare: {{ account: spare }} }}
+routes: {{ m: {{ primary: main, fallbacks: [{{ to: spare }}] }} }}
 ",
         fake.base_url()
     ))
@@ -149,7 +155,7 @@ async fn whatever_goes_wrong_nothing_is_held_afterwards() {
     let seed = setting("SLUICEGATE_CHAOS_SEED", 20_261_129);
     let rounds = setting("SLUICEGATE_CHAOS_ROUNDS", ROUNDS);
     let fake = Fake::start("answer: { output_tokens: 8, ms_per_token: 3 }").await;
-    let gateway = narrow(&fake).await;
+    let gateway = narrow(&fake, 3).await;
     let mut numbers = Numbers(seed);
     let mut running = JoinSet::new();
     for number in 0..rounds {
@@ -300,7 +306,7 @@ async fn aborted(fake: &Fake, calls: u64) {
 #[tokio::test]
 async fn silence_is_a_timeout_before_the_first_content_and_an_error_event_after_it() {
     let fake = Fake::start("answer: { output_tokens: 6 }").await;
-    let gateway = narrow(&fake).await;
+    let gateway = narrow(&fake, 1).await;
     for (stream, fault) in [
         (false, json!({"before_head": "hang"})),
         (true, json!({"before_head": "hang"})),

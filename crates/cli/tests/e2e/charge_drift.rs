@@ -26,6 +26,7 @@ fn config(fake: &Fake, provider: &str) -> String {
     limits:
       - {{ meter: tokens, amount: 1000000000, per: 24h, window: sliding, start: full }}
 deployments: {{ m: {{ account: up }} }}
+lanes: {{ api: {{ max_attempts: 1 }} }}
 ",
         fake.base_url()
     )

@@ -159,6 +159,7 @@ providers:
   {row}: {{ dialect: openai, auth: {{ header: x-api-key }}, paths: {{ chat: /v1/chat/completions }} }}
 accounts: {{ up: {{ provider: {row}, base_url: \"http://{}\", limits: [{never_bind}] }} }}
 deployments: {{ m: {{ account: up }} }}
+lanes: {{ api: {{ max_attempts: 1 }} }}
 ",
             fake.address
         ))

@@ -17,6 +17,7 @@ async fn limited(fake: &Fake, limits: &[&str]) -> Gateway {
     Gateway::start(&format!(
         "accounts: {{ up: {{ provider: openai, base_url: {}, limits: [{}] }} }}
 deployments: {{ m: {{ account: up }} }}
+lanes: {{ api: {{ max_attempts: 1 }} }}
 ",
         fake.base_url(),
         limits.join(", ")
@@ -148,8 +149,6 @@ fn hello(stream: bool) -> Value {
 #[tokio::test]
 async fn the_wait_that_an_upstream_asks_for_is_passed_on() {
     let fake = Fake::start("").await;
-    // No window that a refusal could close: each of these goes through.
-    let gateway = limited(&fake, &[SLOTS]).await;
     for (hint, waits_ms) in [
         (json!({}), 2_000..=2_000),
         (json!({"retry_after": 3}), 3_000..=3_000),
@@ -167,6 +166,8 @@ async fn the_wait_that_an_upstream_asks_for_is_passed_on() {
         (json!({"retry_after": "9".repeat(30)}), 2_000..=86_400_000),
     ] {
         for status in [429, 503] {
+            // No window that a refusal could close; so it is the deployment that is left alone, and each of these meets another.
+            let gateway = limited(&fake, &[SLOTS]).await;
             let mut fault = hint.clone();
             fault["status"] = json!(status);
             fake.next_fails(&fault).await;
@@ -181,9 +182,9 @@ async fn the_wait_that_an_upstream_asks_for_is_passed_on() {
             );
             let should_retry = (millis > 60_000).then_some("false");
             assert_eq!(answer.header("x-should-retry"), should_retry, "{fault}");
+            gateway.idle().await;
         }
     }
-    gateway.idle().await;
 }
 
 #[tokio::test]
@@ -301,6 +302,7 @@ async fn an_upstream_that_is_down_is_told_as_such_also_to_sdks() {
 deployments:
   gpt-5.5: {{ account: up }}
   gone: {{ account: down }}
+lanes: {{ api: {{ max_attempts: 1 }} }}
 ",
         fake.base_url()
     ))

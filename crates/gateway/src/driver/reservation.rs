@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sluicegate_core::{Answered, Outcome, Reception, ReservationId, Signal, Timestamp, Window};
+use sluicegate_core::{
+    Amounts, Answered, Lane, Outcome, Prospect, Reception, ReservationId, Signal, Timestamp, Window,
+};
 
 use super::{Driver, Place};
 
@@ -96,6 +98,13 @@ impl Reservation {
             self.driver
                 .with_core(|core, _, now| core.answered(self.id, answered, now));
         }
+    }
+
+    /// When `demand` could start where it is.
+    pub(crate) fn starts_again(&self, demand: Amounts) -> Prospect {
+        let lane = Lane::default();
+        self.driver
+            .prospect(&self.place, demand, lane, Timestamp::MAX)
     }
 
     /// Ends it. A second call changes nothing.

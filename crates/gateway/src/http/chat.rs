@@ -8,27 +8,32 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::{HeaderMap, HeaderName, HeaderValue, response};
-use sluicegate_config::{Origin, Pattern};
+use sluicegate_config::{Origin, Pattern, Policy, Route};
+use sluicegate_core::{Asking, Attempts, Role};
 use sluicegate_dialect::openai::Envelope;
 
 use super::Failure;
+use super::candidate::CandidateList;
 use super::cut;
 use super::degraded::Degraded;
+use super::failure::ATTEMPTS;
 use super::headers::client_headers;
 use super::request_body::read;
 use super::sending::{Answered, Sending};
 use super::wait::Wish;
-use crate::attempt::{AnswerBody, Call};
+use crate::attempt::AnswerBody;
 use crate::driver::Standing;
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, RequestId};
 use crate::metrics::OTHER_TASK;
-use crate::settlement;
-use crate::snapshot::Route;
+use crate::snapshot;
 
 const MODEL: HeaderName = HeaderName::from_static("x-sluicegate-model");
-const ATTEMPTS: HeaderName = HeaderName::from_static("x-sluicegate-attempts");
 const QUEUE_MS: HeaderName = HeaderName::from_static("x-sluicegate-queue-ms");
+/// Why it was not answered by the primary.
+const FALLBACK: HeaderName = HeaderName::from_static("x-sluicegate-fallback");
+/// Names a route.
+const TASK: HeaderName = HeaderName::from_static("x-sluicegate-task");
 
 /// Serves one call.
 pub(super) async fn complete(
@@ -55,7 +60,7 @@ pub(super) async fn complete(
         }
     };
     degraded.tell(response.headers_mut());
-    if let Some(effect) = degraded.effect() {
+    for effect in degraded.effects() {
         gateway.metrics().degraded(effect);
     }
     response
@@ -79,67 +84,66 @@ async fn serve(
     let held = read(&parts.headers, body, max, gateway.room()).await?;
     let wish = Wish::read(&parts.headers)?;
     let envelope = Envelope::decode(&held.body)?;
-    let route = snapshot
-        .route(&envelope.model)
-        .ok_or_else(|| Failure::UnknownModel(envelope.model.clone()))?;
-    exchange.routed(route);
-    let configured = snapshot.policy.route(&envelope.model);
-    let configured = configured.map(|(_, configured)| configured);
-    let lane = configured.and_then(|configured| configured.lane);
-    let (lane, max_wait) = wish.of(lane, &snapshot.policy.lanes);
-    let written = configured.filter(|configured| configured.origin == Origin::Written);
+    let policy = &snapshot.policy;
+    let task = parts.headers.get(TASK).map(HeaderValue::as_bytes);
+    let task = task.map(String::from_utf8_lossy);
+    let requested = task.as_deref().unwrap_or(&envelope.model);
+    let route = resolved(policy, task.as_deref(), &envelope.model)?;
+    let (lane, max_wait) = wish.of(route.lane, &policy.lanes);
     let standing = Standing {
         id,
         lane,
-        task: written.map_or_else(|| OTHER_TASK.into(), |written| Arc::clone(&written.name)),
+        task: match route.origin {
+            Origin::Written => Arc::clone(&route.name),
+            Origin::Deployment => OTHER_TASK.into(),
+        },
         bytes: u32::try_from(held.body.len()).unwrap_or(u32::MAX),
         deadline: exchange.arrived().saturating_add(max_wait),
     };
-    let name = configured.map(|configured| Arc::clone(&configured.name));
-    exchange.stands(lane, &standing.task, name);
+    exchange.stands(lane, &standing.task, Some(Arc::clone(&route.name)));
     let level = gateway.driver().load();
     degraded.at(level);
-    let effects = snapshot.policy.load.effects(level);
-    let mut lowered = None;
-    if let Some(configured) = configured {
-        let template = degraded.template(gateway, id, configured, &envelope, effects);
-        if let Some(mut response) = template {
-            exchange.ended(response.status());
-            told(response.headers_mut(), 0, Duration::ZERO);
-            return Ok(response);
-        }
-        lowered = degraded.lower(&envelope, effects, configured.output_floor)?;
+    let effects = policy.load.effects(level);
+    let template = degraded.template(gateway, id, route, &envelope, effects);
+    if let Some(mut response) = template {
+        exchange.ended(response.status());
+        told(response.headers_mut(), 0, Duration::ZERO);
+        return Ok(response);
     }
-    let exchange = &*exchange;
-    let send = async |envelope: &Envelope, standing: &Standing| {
-        let demand = settlement::demand(route, envelope, gateway.answer_lengths());
-        let sending = Sending {
-            gateway,
-            snapshot: &snapshot,
-            route,
-            demand,
-            standing,
-            call: Call {
-                gateway,
-                route,
-                envelope,
-                demand,
-                exchange,
-                head_hold: snapshot.policy.stream.head_hold,
-            },
-        };
-        sending.answered(&parts).await
-    };
+    let lowered = degraded.lower(&envelope, effects, route.output_floor)?;
     let sent = lowered.as_ref().unwrap_or(&envelope);
-    let mut answered = send(sent, &standing).await?;
-    let raise_cap = configured.and_then(|configured| configured.raise_cap);
-    if let Some(raised) = cut::raised(&envelope, sent, raise_cap, &answered.answer) {
+    let asking = Asking {
+        lane,
+        deadline: standing.deadline,
+        simple: route.simple,
+        load: level,
+        effects,
+    };
+    let candidates = |envelope: &Envelope, asking: Asking| {
+        let waits = (lane, asking.deadline);
+        CandidateList::new(gateway, &snapshot, route, requested, envelope, waits)
+    };
+    let first = candidates(sent, asking);
+    exchange.routed(first.at(0).route);
+    let in_core = first.in_core();
+    let retry = policy.lanes.of(lane).retry;
+    let attempts = Attempts::new(retry, policy.retry.backoff);
+    let sending = Sending::new(
+        sent, &parts, exchange, &first, &in_core, &standing, asking, attempts,
+    );
+    let mut answered = sending.answered().await?;
+    let raised = cut::raised(&envelope, sent, route.raise_cap, &answered.answer);
+    let raised = raised.filter(|_| answered.left.made() < retry.attempts_max);
+    if let Some(raised) = raised {
         // Who has an answer, if a short one, does not wait for another.
-        let at_once = Standing {
-            deadline: gateway.clock().mono(),
-            ..standing
-        };
-        match send(&raised, &at_once).await {
+        let deadline = gateway.clock().mono();
+        let at_once = Asking { deadline, ..asking };
+        let again = candidates(&raised, at_once);
+        let left = answered.left.clone();
+        let sending = Sending::new(
+            &raised, &parts, exchange, &again, &in_core, &standing, at_once, left,
+        );
+        match sending.answered().await {
             Ok(longer) => {
                 degraded.raised(raised.output_cap);
                 answered = longer.after(&answered);
@@ -147,24 +151,37 @@ async fn serve(
             Err(failure) => failure.log(id),
         }
     }
-    Ok(respond(answered, shown_name(route, &envelope), slot))
+    if answered.role == Role::Degraded {
+        degraded.to_smaller_model();
+    }
+    let name = shown_name(first.at(answered.by).route);
+    Ok(respond(answered, name, slot))
+}
+
+/// The route that `task` names, or else `model`.
+fn resolved<'a>(policy: &'a Policy, task: Option<&str>, model: &str) -> Result<&'a Route, Failure> {
+    let found = match task {
+        Some(task) => policy
+            .task(task)
+            .ok_or_else(|| Failure::UnknownTask(task.to_owned())),
+        None => policy
+            .route(model)
+            .ok_or_else(|| Failure::UnknownModel(model.to_owned())),
+    };
+    found.map(|(_, route)| route)
 }
 
 /// The deployment as the client is told of it: a wildcard by the name that it stood for.
-fn shown_name<'a>(route: Route<'a>, envelope: &'a Envelope) -> &'a str {
+fn shown_name(route: snapshot::Route<'_>) -> &str {
     match route.deployment.pattern {
         Pattern::Exact(_) => &route.deployment.name,
-        Pattern::Prefix(_) => &envelope.model,
+        Pattern::Prefix(_) => route.model,
     }
 }
 
 fn respond(answered: Answered, name: &str, slot: &mut Option<Exchange>) -> Response {
-    let Answered {
-        answer,
-        attempts,
-        waited,
-    } = answered;
-    let head = ours(answer.head, name, attempts, waited);
+    let head = ours(&answered, name);
+    let answer = answered.answer;
     match answer.body {
         AnswerBody::Whole(body) => {
             if let Some(exchange) = slot {
@@ -182,19 +199,19 @@ fn respond(answered: Answered, name: &str, slot: &mut Option<Exchange>) -> Respo
 }
 
 /// The upstream's head as the client gets it.
-fn ours(
-    mut head: response::Parts,
-    name: &str,
-    attempts: usize,
-    waited: Duration,
-) -> response::Parts {
+fn ours(answered: &Answered, name: &str) -> response::Parts {
+    let mut head = answered.answer.head.clone();
     head.version = http::Version::default();
     head.extensions = http::Extensions::new();
     head.headers = client_headers(&head.headers);
     if let Ok(name) = HeaderValue::from_str(name) {
         head.headers.insert(MODEL, name);
     }
-    told(&mut head.headers, attempts, waited);
+    told(&mut head.headers, answered.attempts, answered.waited);
+    if let Role::Fallback(because) = answered.role {
+        let because = HeaderValue::from_static(because.name());
+        head.headers.insert(FALLBACK, because);
+    }
     head
 }
 

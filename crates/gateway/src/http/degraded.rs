@@ -21,6 +21,8 @@ const DEGRADED: HeaderName = HeaderName::from_static("x-sluicegate-degraded");
 pub(super) struct Degraded {
     level: LoadLevel,
     what: Option<What>,
+    /// A smaller model answered.
+    smaller: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,12 +102,18 @@ impl Degraded {
         Some(response)
     }
 
+    /// The route's smaller model answered.
+    pub(super) fn to_smaller_model(&mut self) {
+        self.smaller = true;
+    }
+
     /// What was degraded, as metrics name it.
-    pub(super) fn effect(&self) -> Option<&'static str> {
-        self.what.map(|what| match what {
+    pub(super) fn effects(&self) -> impl Iterator<Item = &'static str> {
+        let what = self.what.map(|what| match what {
             What::Cap { .. } => "max_tokens",
             What::Template => "template",
-        })
+        });
+        what.into_iter().chain(self.smaller.then_some("model"))
     }
 
     /// Tells the client, where there is something to tell.
@@ -114,14 +122,19 @@ impl Degraded {
             headers.insert(LOAD, HeaderValue::from_static(self.level.name()));
         }
         let what = match self.what {
-            None => return,
-            Some(What::Template) => HeaderValue::from_static("template"),
-            Some(What::Cap { asked, given }) => {
-                let what = format!("max_tokens {asked}->{given}");
-                HeaderValue::try_from(what).expect("digits and an arrow are legal in a header")
-            }
+            None => None,
+            Some(What::Template) => Some("template".to_owned()),
+            Some(What::Cap { asked, given }) => Some(format!("max_tokens {asked}->{given}")),
         };
-        headers.insert(DEGRADED, what);
+        let smaller = self.smaller.then(|| "model".to_owned());
+        let all: Vec<String> = smaller.into_iter().chain(what).collect();
+        if !all.is_empty() {
+            let all = HeaderValue::try_from(all.join(", "));
+            headers.insert(
+                DEGRADED,
+                all.expect("words, digits and an arrow are legal in a header"),
+            );
+        }
     }
 }
 

@@ -18,6 +18,8 @@ use super::upstream_failure::UpstreamFailure;
 use crate::driver::Refused;
 use crate::gateway::RequestId;
 
+/// How often a request was sent.
+pub(super) const ATTEMPTS: HeaderName = HeaderName::from_static("x-sluicegate-attempts");
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 /// Said where nobody knows better.
@@ -60,6 +62,15 @@ pub(crate) enum Failure {
     },
     /// The core refused.
     Refused(Refused),
+    /// Every deployment that the request may go to is left alone for now.
+    CoolingDown {
+        /// The route.
+        route: String,
+        /// Until one of them may be tried, where that is known.
+        wait: Option<Duration>,
+        /// Whether that is because one limits, and not because one failed.
+        limits: bool,
+    },
     /// The upstream failed.
     Upstream(Box<UpstreamFailure>),
     /// The process is about to stop.
@@ -107,6 +118,11 @@ impl Failure {
         if described.status == StatusCode::PAYLOAD_TOO_LARGE {
             // The rest of the body is not read, so nothing more can come on this connection.
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        if let Self::Upstream(failure) = self
+            && let Some(calls) = failure.calls()
+        {
+            headers.insert(ATTEMPTS, HeaderValue::from(calls));
         }
         if described.retry == Retry::Useless || too_long {
             headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
@@ -193,6 +209,11 @@ impl Failure {
                 ..invalid(format!("{path} does not take {method}"))
             },
             Self::Refused(refused) => describe_refused(refused),
+            Self::CoolingDown {
+                route,
+                wait,
+                limits,
+            } => describe_cooling(route, *wait, *limits),
             Self::Upstream(failure) => failure.describe(),
             Self::ShuttingDown => Described {
                 status: StatusCode::SERVICE_UNAVAILABLE,
@@ -296,6 +317,32 @@ fn describe_refused(refused: &Refused) -> Described {
                     .to_owned(),
             )
         },
+    }
+}
+
+fn describe_cooling(route: &str, wait: Option<Duration>, limits: bool) -> Described {
+    let (status, code, kind, why) = if limits {
+        let status = StatusCode::TOO_MANY_REQUESTS;
+        (status, "overloaded", "rate_limit_error", "asked for")
+    } else {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        (status, "upstream_unavailable", "api_error", "need")
+    };
+    let when = match wait {
+        Some(wait) => format!("the first may be asked in {:.3} s", wait.as_secs_f64()),
+        None => "one is being tried just now".to_owned(),
+    };
+    Described {
+        status,
+        code,
+        kind,
+        param: None,
+        message: format!(
+            "all upstreams of {route} are left alone for a while, as they {why}: {when}; wait that long, or allow a longer wait in \
+             x-sluicegate-max-wait"
+        ),
+        wait: Some(wait.unwrap_or(WAIT_UNKNOWN)),
+        retry: Retry::Maybe,
     }
 }
 

@@ -1,5 +1,7 @@
 //! HTTP towards clients: which path is served by which function.
 
+mod calling;
+mod candidate;
 mod chat;
 mod cut;
 mod degraded;

@@ -12,7 +12,7 @@ use sluicegate_config::{Pattern, Policy};
 use super::Failure;
 use crate::gateway::Gateway;
 
-/// Every model by name; of a wildcard those that its provider is known for.
+/// Every model by name, and every route, which is one to a client; of a wildcard those that its provider is known for.
 pub(super) async fn list(State(gateway): State<Arc<Gateway>>) -> Response {
     let snapshot = gateway.driver().snapshot();
     let data: Vec<Value> = names(&snapshot.policy)
@@ -25,10 +25,11 @@ pub(super) async fn list(State(gateway): State<Arc<Gateway>>) -> Response {
 /// One model, whether it is listed or only answered for.
 pub(super) async fn one(State(gateway): State<Arc<Gateway>>, Path(name): Path<String>) -> Response {
     let snapshot = gateway.driver().snapshot();
-    match snapshot.route(&name) {
-        Some(route) => answer(&model(&name, &route.account.provider.id)),
-        None => Failure::UnknownModel(name).response(),
-    }
+    let Some((_, route)) = snapshot.policy.route(&name) else {
+        return Failure::UnknownModel(name).response();
+    };
+    let first = snapshot.route(&route.primary[0], &name);
+    answer(&model(&name, &first.account.provider.id))
 }
 
 /// A model that answers, to show how to ask.
@@ -51,15 +52,16 @@ pub(crate) fn example_model(policy: &Policy) -> String {
 
 fn names(policy: &Policy) -> Vec<(String, &str)> {
     let mut names = Vec::new();
-    for deployment in &policy.deployments {
+    for route in &policy.routes {
+        let deployment = &policy.deployments[route.primary[0].deployment];
         let provider = &policy.accounts[deployment.account].provider;
-        match &deployment.pattern {
+        match &route.pattern {
             Pattern::Exact(name) => names.push((name.clone(), provider.id.as_str())),
             Pattern::Prefix(_) => {
                 let known = provider
                     .models
                     .iter()
-                    .filter(|name| deployment.pattern.matches(name));
+                    .filter(|name| route.pattern.matches(name));
                 names.extend(known.map(|name| (name.clone(), provider.id.as_str())));
             }
         }

@@ -37,8 +37,9 @@ async fn ready(State(gateway): State<Arc<Gateway>>) -> Response {
 
 async fn metrics_page(State(gateway): State<Arc<Gateway>>) -> Response {
     let now = gateway.clock().mono();
-    let page = gateway
-        .metrics()
-        .render(&gateway.driver().view(), gateway.answer_lengths(), now);
+    let breakers = gateway.health().states(now);
+    let view = gateway.driver().view();
+    let lengths = gateway.answer_lengths();
+    let page = gateway.metrics().render(&view, lengths, breakers, now);
     ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], page).into_response()
 }

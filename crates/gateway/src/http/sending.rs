@@ -1,46 +1,75 @@
-//! From a routed call to its answer: wait for admission, send, and where the upstream refuses the key, the same with another.
+//! From a routed call to its answer: the next candidate, an attempt there, and after a failure what the core says: there again,
+//! another candidate, or the failure as the answer.
 //!
-//! A refused key is the operator's to mend and no client's to see while another key works. Each sending reserves anew, since the one
-//! before may have been counted.
+//! While a request waits, for room or for its next attempt, it holds nothing; it leaves with its client, and when the process
+//! drains. Nothing here decides: it asks with facts and does what it is told. Once an answer goes to the client all of this is over.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::{Method, StatusCode, request};
-use sluicegate_catalog::{ErrorClass, LanePriority};
-use sluicegate_core::{Amounts, TargetId, Timestamp};
-use sluicegate_dialect::openai::{Changes, IncludeUsage, Priority};
+use http::request;
+use sluicegate_core::{
+    Asking, Attempts, Candidates, Choice, Elsewhere, FollowUp, Obstacle, Prospect, Reason, Refusal,
+    Role, TargetId, Timestamp,
+};
+use sluicegate_dialect::openai::Envelope;
 
-use super::headers::upstream_headers;
-use super::query::upstream_address;
-use super::{Failure, UpstreamFailureKind};
-use crate::attempt::{Answer, Call};
-use crate::driver::{Place, Reservation, Standing};
+use super::Failure;
+use super::calling::{Called, Ended};
+use super::candidate::CandidateList;
+use super::upstream_failure::{ClientRetry, Tried};
+use crate::attempt::Answer;
+use crate::driver::{Refused, Standing};
+use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
-use crate::keys::Chosen;
-use crate::outgoing::Outgoing;
-use crate::snapshot::{Route, Snapshot};
-use crate::upstream::Credentials;
+use crate::random;
+use crate::snapshot::Snapshot;
 
 /// A call that is read and routed.
 pub(super) struct Sending<'a> {
     pub(super) gateway: &'a Arc<Gateway>,
     pub(super) snapshot: &'a Arc<Snapshot>,
-    pub(super) route: Route<'a>,
-    pub(super) demand: Amounts,
+    pub(super) envelope: &'a Envelope,
+    pub(super) client: &'a request::Parts,
+    pub(super) exchange: &'a mut Exchange,
+    pub(super) candidates: &'a CandidateList<'a>,
     /// How it waits.
     pub(super) standing: &'a Standing,
-    pub(super) call: Call<'a>,
+    pub(super) attempts: Attempts,
+    /// How often it was sent, keys that were refused included.
+    pub(super) calls: usize,
+    order: Candidates<'a>,
+    asking: Asking,
+    /// What the candidate that was named last is to the route.
+    role: Role,
+    /// Where it was sent last.
+    at: Option<usize>,
+    /// How long it waited before it was first sent.
+    waited: Option<Duration>,
+    tried: Vec<Tried>,
+    last: Option<Last>,
+    /// Of the limits that refused it, the one that opens first.
+    refused: Option<(Prospect, Refused)>,
+}
+
+/// How the last attempt ended, and why nothing followed, where that is decided.
+struct Last {
+    ended: Ended,
+    reason: Option<Reason>,
 }
 
 /// A call that an upstream has answered.
 pub(super) struct Answered {
     pub(super) answer: Answer,
+    /// Which of the candidates.
+    pub(super) by: usize,
+    pub(super) role: Role,
     /// How often it was sent.
     pub(super) attempts: usize,
     /// How long it waited before it was first sent.
     pub(super) waited: Duration,
+    /// What it has left of its attempts.
+    pub(super) left: Attempts,
 }
 
 impl Answered {
@@ -54,145 +83,322 @@ impl Answered {
     }
 }
 
-impl Sending<'_> {
-    /// Waits, sends and gets the answer, once for each key at most.
-    pub(super) async fn answered(&self, client: &request::Parts) -> Result<Answered, Failure> {
-        let exchange = self.call.exchange;
-        let body = self.body();
-        let mut tried = Vec::new();
-        let mut reservation = self.admitted().await?;
-        let waited = exchange.admitted(self.demand);
-        let mut credentials = self.route.upstream.credentials(&tried, self.now());
+/// What follows an attempt.
+enum Step {
+    Answered(Answer),
+    /// Another candidate, if there is one.
+    Another,
+    /// Nothing.
+    Over,
+}
+
+impl<'a> Sending<'a> {
+    pub(super) fn new(
+        envelope: &'a Envelope,
+        client: &'a request::Parts,
+        exchange: &'a mut Exchange,
+        candidates: &'a CandidateList<'a>,
+        route: &'a sluicegate_core::Route,
+        standing: &'a Standing,
+        asking: Asking,
+        attempts: Attempts,
+    ) -> Self {
+        Self {
+            gateway: candidates.gateway,
+            snapshot: candidates.snapshot,
+            envelope,
+            client,
+            exchange,
+            candidates,
+            standing,
+            attempts,
+            calls: 0,
+            order: Candidates::new(route, asking),
+            asking,
+            role: Role::Primary,
+            at: None,
+            waited: None,
+            tried: Vec::new(),
+            last: None,
+            refused: None,
+        }
+    }
+
+    /// Goes from candidate to candidate until there is an answer or nothing is left to try.
+    ///
+    /// # Errors
+    ///
+    /// What is left of the last attempt, or what was in the way of the first one.
+    pub(super) async fn answered(mut self) -> Result<Answered, Failure> {
         loop {
-            let outgoing = Outgoing::new(body.clone(), reservation.departure());
-            let request = self.request(outgoing, client, credentials.as_ref());
-            let failure = match self.call.send(request, reservation).await {
-                Ok(answer) => {
-                    if let Some(Credentials { key, .. }) = credentials {
-                        self.route.upstream.keys().accepted(key);
-                    }
-                    let attempts = tried.len() + 1;
-                    return Ok(Answered {
-                        answer,
-                        attempts,
-                        waited,
-                    });
+            // Before the question: what ends between it and the waiting must not be missed.
+            let ended = self.gateway.health().ended();
+            let step = match self.next() {
+                Choice::Try { target, role } => {
+                    self.role = role;
+                    self.tries(target.index()).await?
                 }
-                Err(failure) => failure,
+                Choice::Wait { until } => {
+                    self.waits(until, ended).await?;
+                    continue;
+                }
+                Choice::Nowhere { obstacle, opens } => {
+                    match self.nearest(obstacle) {
+                        // Only the line itself tells which limit is in the way.
+                        Some(place) => match self.tries(place).await? {
+                            Step::Answered(answer) => Step::Answered(answer),
+                            Step::Another | Step::Over => return self.over(opens),
+                        },
+                        None => return self.over(opens),
+                    }
+                }
             };
-            let (Some(status), Some(Credentials { key, .. })) =
-                (key_refused(&failure), credentials)
-            else {
-                return Err(failure);
-            };
-            if status == StatusCode::UNAUTHORIZED {
-                self.bench(key);
+            match step {
+                Step::Answered(answer) => return Ok(self.answer(answer)),
+                Step::Another => {}
+                Step::Over => {
+                    let now = self.now();
+                    let facts = |place| self.candidates.facts(place, &self.attempts, now);
+                    let opens = |place| {
+                        let facts = facts(place);
+                        facts.start.max(facts.passes)
+                    };
+                    let opens = self.candidates.places().map(opens).min();
+                    return self.over(opens.unwrap_or(Prospect::Never));
+                }
             }
-            tried.push(key);
-            credentials = self.route.upstream.credentials(&tried, self.now());
-            if credentials.is_none() {
-                return Err(failure);
-            }
-            reservation = self.admitted().await?;
-            exchange.reserved(self.demand);
         }
     }
 
-    /// Waits for admission. Where limits of the model were learned meanwhile, it is admitted to these too.
-    async fn admitted(&self) -> Result<Reservation, Failure> {
-        let driver = self.gateway.driver();
-        let mut place = Place {
-            snapshot: Arc::clone(self.snapshot),
-            target: self.route.target,
-        };
+    /// Where to go now. After the deadline only what can start at once is of use, and the core knows no later instant than it.
+    fn next(&mut self) -> Choice {
+        let now = self.now();
+        let (candidates, attempts) = (self.candidates, &self.attempts);
+        let facts = |target: TargetId| candidates.facts(target.index(), attempts, now);
+        self.order.next(facts, now.min(self.asking.deadline))
+    }
+
+    /// Attempts at `place` until it answers or there is no use in another one.
+    async fn tries(&mut self, place: usize) -> Result<Step, Failure> {
         loop {
-            let admission = driver.admit(place.clone(), self.demand, self.standing);
-            let reservation = tokio::select! {
-                biased;
-                verdict = admission => verdict?,
-                () = self.gateway.reached(Phase::Draining) => return Err(Failure::ShuttingDown),
+            let deadline = self.attempts.deadline();
+            let deadline = deadline.map_or(self.asking.deadline, |it| it.min(self.asking.deadline));
+            let (by, opens) = match self.call(place, deadline).await? {
+                Called::Answered(answer) => return Ok(Step::Answered(answer)),
+                Called::Failed(ended) => match self.follows(place, ended) {
+                    FollowUp::SameTarget { not_before } => {
+                        self.rests(not_before).await?;
+                        continue;
+                    }
+                    FollowUp::AnotherTarget(_) => {
+                        self.fails_for_good();
+                        return Ok(Step::Another);
+                    }
+                    FollowUp::GiveUp(reason) => {
+                        if let Some(last) = &mut self.last {
+                            last.reason = Some(reason);
+                        }
+                        return Ok(Step::Over);
+                    }
+                },
+                Called::Refused(refused) => self.refused(refused),
+                Called::LeftAlone(opens) => (Obstacle::Breaker, opens),
             };
-            let snapshot = driver.snapshot();
-            if Arc::ptr_eq(&snapshot, &place.snapshot) {
-                return Ok(reservation);
+            if self.at == Some(place) {
+                self.fails_for_good();
             }
-            let Some(target) = self.moved(&place, &snapshot) else {
-                return Ok(reservation);
-            };
-            place = Place { snapshot, target };
+            self.order.refused(by, opens);
+            return Ok(Step::Another);
         }
     }
 
-    /// Where the request is counted by `snapshot`, if that is elsewhere than at `place`.
-    fn moved(&self, place: &Place, snapshot: &Snapshot) -> Option<TargetId> {
-        let route = snapshot.route(&self.call.envelope.model)?;
-        // A deployment that is another by now does not concern a request that began with this one.
-        let same = std::ptr::eq(route.upstream, self.route.upstream);
-        let name = |snapshot: &Snapshot, target: TargetId| {
-            Arc::clone(&snapshot.limits.targets()[target.index()].name)
+    /// An attempt at `place` begins.
+    pub(super) fn begins(&mut self, place: usize) {
+        let from = self.at.replace(place);
+        let before = from.unwrap_or(0);
+        self.exchange.routed(self.candidates.at(place).route);
+        if self.waited.is_none() {
+            self.waited = Some(self.exchange.admitted());
+        }
+        if from == Some(place) {
+            if let Some(tried) = self.tried.last() {
+                self.exchange.retried(tried.kind.name());
+            }
+            return;
+        }
+        let failed_for = || Some(self.tried.last()?.kind.opens().first()?.name());
+        let reason = match self.role {
+            Role::Fallback(condition) => Some(condition.name()),
+            Role::Primary => failed_for(),
+            Role::Degraded => None,
         };
-        let moved = name(snapshot, route.target) != name(&place.snapshot, place.target);
-        (same && moved).then_some(route.target)
+        if let Some(reason) = reason {
+            let provider = &self.candidates.at(before).route.account.provider.id;
+            self.exchange.fell_back(provider, reason);
+        }
     }
 
-    fn bench(&self, key: Chosen) {
-        let keys = self.route.upstream.keys();
-        if let Some(rest) = keys.refused(key, self.now()) {
-            tracing::warn!(
-                account = &*self.route.account.name,
-                key = keys.shown(key),
-                "the provider refused a key (401): it rests for {} min while others are used",
-                rest.as_secs() / 60
+    /// What follows the failure of the attempt at `place`.
+    fn follows(&mut self, place: usize, ended: Ended) -> FollowUp {
+        let failure = ended.in_core();
+        let whose = self.candidates.at(place).route.whose();
+        if let Ended::Failure(failed) = &ended {
+            tracing::debug!(
+                deployment = %whose,
+                kind = failure.kind.name(),
+                attempt = self.attempts.made(),
+                reason = failed.message(),
+                "an attempt failed"
             );
         }
-    }
-
-    fn body(&self) -> Bytes {
-        let envelope = self.call.envelope;
-        let priority = self.route.account.provider.lane_priority.as_ref();
-        let priority = priority.map(|priority| Priority {
-            field: &priority.field,
-            value: LanePriority::of(self.standing.lane),
+        self.tried.push(Tried {
+            deployment: whose.to_string(),
+            kind: failure.kind,
         });
-        envelope.rewrite(&Changes {
-            model: self.route.other_model(&envelope.model),
-            include_usage: IncludeUsage::Ask,
-            output_cap: None,
-            priority,
+        self.last = Some(Last {
+            ended,
+            reason: None,
+        });
+        let mut order = self.order.clone();
+        for condition in failure.kind.opens() {
+            order.failed(*condition);
+        }
+        let now = self.now();
+        let facts = |target: TargetId| self.candidates.facts(target.index(), &self.attempts, now);
+        let elsewhere = match order.next(facts, now.min(self.asking.deadline)) {
+            Choice::Try { .. } => Elsewhere::Possible,
+            Choice::Wait { .. } | Choice::Nowhere { .. } => Elsewhere::Impossible,
+        };
+        self.gateway.health().with_budget(whose, |budget| {
+            let random = random::number();
+            self.attempts.next(&failure, elsewhere, budget, random, now)
         })
     }
 
-    fn request(
-        &self,
-        body: Outgoing,
-        client: &request::Parts,
-        credentials: Option<&Credentials>,
-    ) -> http::Request<Outgoing> {
-        let header = credentials.map(|credentials| credentials.header.clone());
-        let mut request = http::Request::new(body);
-        *request.method_mut() = Method::POST;
-        *request.uri_mut() = upstream_address(&self.route.upstream.chat, client.uri.query());
-        *request.headers_mut() = upstream_headers(&client.headers, header);
-        request
+    /// Nothing more is tried where the last attempt was: what that opens is open.
+    fn fails_for_good(&mut self) {
+        if let Some(tried) = self.tried.last() {
+            for condition in tried.kind.opens() {
+                self.order.failed(*condition);
+            }
+        }
     }
 
-    fn now(&self) -> Timestamp {
+    /// Keeps in mind what a limit said.
+    fn refused(&mut self, refused: Refused) -> (Obstacle, Prospect) {
+        let by = match refused.refusal {
+            Refusal::Shed { .. } => Obstacle::Shed,
+            Refusal::LineFull { .. } => Obstacle::Lane,
+            Refusal::TooLarge { .. }
+            | Refusal::NotGranted { .. }
+            | Refusal::Deadline { .. }
+            | Refusal::NoSuchTarget => Obstacle::Ledger,
+        };
+        let never = matches!(
+            refused.refusal,
+            Refusal::TooLarge { .. } | Refusal::NotGranted { .. } | Refusal::NoSuchTarget
+        );
+        let opens = match refused.wait {
+            Some(wait) => Prospect::At(self.now().saturating_add(wait)),
+            None if never => Prospect::Never,
+            None => Prospect::OnRelease,
+        };
+        if self
+            .refused
+            .as_ref()
+            .is_none_or(|(first, _)| opens < *first)
+        {
+            self.refused = Some((opens, refused));
+        }
+        (by, opens)
+    }
+
+    /// Where limits alone are in the way and none has been asked: the place where the request could start first.
+    fn nearest(&self, obstacle: Option<Obstacle>) -> Option<usize> {
+        if obstacle != Some(Obstacle::Ledger) || self.last.is_some() || self.refused.is_some() {
+            return None;
+        }
+        let now = self.now();
+        let start = |place: &usize| {
+            let facts = self.candidates.facts(*place, &self.attempts, now);
+            facts.start.max(facts.passes)
+        };
+        self.candidates.places().min_by_key(start)
+    }
+
+    /// Waits until `until`, until a call `ended` where nobody knows the instant, and no longer than the request may.
+    async fn waits(
+        &mut self,
+        until: Prospect,
+        ended: impl Future<Output = ()>,
+    ) -> Result<(), Failure> {
+        let until = match until {
+            Prospect::At(at) => at.min(self.asking.deadline),
+            Prospect::OnRelease | Prospect::Never => self.asking.deadline,
+        };
+        tokio::select! {
+            rested = self.rests(until) => rested,
+            () = ended => Ok(()),
+        }
+    }
+
+    /// Waits until `until`.
+    async fn rests(&mut self, until: Timestamp) -> Result<(), Failure> {
+        let until = self.gateway.clock().instant(until);
+        tokio::select! {
+            () = tokio::time::sleep_until(until) => Ok(()),
+            () = self.gateway.reached(Phase::Draining) => Err(Failure::ShuttingDown),
+        }
+    }
+
+    fn answer(self, answer: Answer) -> Answered {
+        Answered {
+            answer,
+            by: self.at.unwrap_or(0),
+            role: self.role,
+            attempts: self.calls,
+            waited: self.waited.unwrap_or_default(),
+            left: self.attempts,
+        }
+    }
+
+    /// Nothing more is tried; the first candidate `opens`.
+    fn over(mut self, opens: Prospect) -> Result<Answered, Failure> {
+        let now = self.now();
+        let wait = match opens {
+            Prospect::At(at) if at > now => Some(at.saturating_since(now)),
+            Prospect::At(_) | Prospect::OnRelease | Prospect::Never => None,
+        };
+        if let Some(Last { ended, reason }) = self.last.take() {
+            let failure = match ended {
+                Ended::Answer(answer, _) => return Ok(self.answer(answer)),
+                Ended::Failure(failure) => failure,
+            };
+            let client = if self.attempts.made() > 1 || reason == Some(Reason::BudgetUsed) {
+                ClientRetry::Multiplies
+            } else {
+                ClientRetry::Welcome
+            };
+            return Err(failure.after(self.tried, self.calls, client, wait).into());
+        }
+        if let Some((_, mut refused)) = self.refused.take() {
+            if let (Some(own), Some(wait)) = (refused.wait, wait) {
+                refused.wait = Some(own.min(wait));
+            }
+            return Err(Failure::Refused(refused));
+        }
+        let limits = |place| {
+            let whose = self.candidates.at(place).route.whose();
+            self.gateway.health().is_limiting(whose, now)
+        };
+        Err(Failure::CoolingDown {
+            route: self.candidates.name().to_owned(),
+            wait,
+            limits: self.candidates.places().any(limits),
+        })
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
         self.gateway.clock().mono()
-    }
-}
-
-/// The status with which an upstream refused the key, if that is how it failed. A 403 may be about this one request: it is worth another
-/// key, but says nothing against this one.
-fn key_refused(failure: &Failure) -> Option<StatusCode> {
-    let Failure::Upstream(failure) = failure else {
-        return None;
-    };
-    match &failure.kind {
-        UpstreamFailureKind::Error {
-            status: Some(status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)),
-            error,
-            ..
-        } if error.class == ErrorClass::Auth => Some(*status),
-        _ => None,
     }
 }

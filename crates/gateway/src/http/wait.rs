@@ -10,7 +10,6 @@ use super::Failure;
 
 const LANE: HeaderName = HeaderName::from_static("x-sluicegate-lane");
 const MAX_WAIT: HeaderName = HeaderName::from_static("x-sluicegate-max-wait");
-const TASK: HeaderName = HeaderName::from_static("x-sluicegate-task");
 /// How long the client's SDK waits for an answer, in seconds.
 const SDK_TIMEOUTS: [HeaderName; 2] = [
     HeaderName::from_static("x-stainless-read-timeout"),
@@ -33,7 +32,6 @@ impl Wish {
     ///
     /// Where a header of ours means nothing.
     pub(super) fn read(headers: &HeaderMap) -> Result<Self, Failure> {
-        no_task(headers)?;
         let sdk = SDK_TIMEOUTS.into_iter();
         Ok(Self {
             lane: lane(headers)?,
@@ -50,15 +48,6 @@ impl Wish {
         let max_wait = self.sdk.map_or(max_wait, |sdk| max_wait.min(sdk));
         (lane, max_wait)
     }
-}
-
-fn no_task(headers: &HeaderMap) -> Result<(), Failure> {
-    if let Some(task) = headers.get(TASK) {
-        return Err(Failure::UnknownTask(
-            String::from_utf8_lossy(task.as_bytes()).into_owned(),
-        ));
-    }
-    Ok(())
 }
 
 fn lane(headers: &HeaderMap) -> Result<Option<Lane>, Failure> {

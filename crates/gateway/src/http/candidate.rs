@@ -1,0 +1,313 @@
+//! The destinations that one request may go to, each with what it is charged there and what is known of it now.
+//!
+//! To the core a destination is its place in this list, and not its target in the ledger: two models of one wildcard share a target
+//! and are still two places to go. What the core decides, it decides here by facts that are looked up when it asks.
+
+use std::sync::Arc;
+
+use sluicegate_config::{Destination, Price};
+use sluicegate_core::{
+    Amounts, Attempts, Condition, Elsewhere, Facts, Lane, Prospect, TargetId, Timestamp,
+};
+use sluicegate_dialect::openai::Envelope;
+
+use crate::driver::Place;
+use crate::gateway::Gateway;
+use crate::health::Whose;
+use crate::settlement;
+use crate::snapshot::{Route, Snapshot};
+
+/// Prices are for that many tokens.
+const PRICED_TOKENS: u64 = 1_000_000;
+
+/// A destination, and what the request is charged there.
+#[derive(Debug)]
+pub(super) struct Candidate<'a> {
+    pub(super) route: Route<'a>,
+    pub(super) demand: Amounts,
+    /// Micro-dollars.
+    price: u64,
+    fits_context: bool,
+    to: &'a Destination,
+}
+
+/// All of one request's, in the order of its route.
+#[derive(Debug)]
+pub(super) struct CandidateList<'a> {
+    pub(super) gateway: &'a Arc<Gateway>,
+    pub(super) snapshot: &'a Arc<Snapshot>,
+    route: &'a sluicegate_config::Route,
+    list: Vec<Candidate<'a>>,
+    lane: Lane,
+    deadline: Timestamp,
+}
+
+impl<'a> CandidateList<'a> {
+    /// Where a request that named `requested` may go by `route`.
+    pub(super) fn new(
+        gateway: &'a Arc<Gateway>,
+        snapshot: &'a Arc<Snapshot>,
+        route: &'a sluicegate_config::Route,
+        requested: &'a str,
+        envelope: &Envelope,
+        (lane, deadline): (Lane, Timestamp),
+    ) -> Self {
+        let mut list: Vec<Candidate<'a>> = Vec::new();
+        for to in route.destinations() {
+            if list.iter().any(|known| known.to.is_same(to)) {
+                continue;
+            }
+            let way = snapshot.route(to, requested);
+            list.push(Candidate {
+                route: way,
+                demand: settlement::demand(way, envelope, gateway.answer_lengths()),
+                price: way
+                    .deployment
+                    .price
+                    .map_or(0, |price| expected(price, envelope)),
+                fits_context: way
+                    .deployment
+                    .context
+                    .is_none_or(|context| length(envelope) <= context),
+                to,
+            });
+        }
+        if list.iter().all(|candidate| !candidate.fits_context) {
+            // An estimate is no reason to refuse: where no other would do better, the provider has the word.
+            for candidate in &mut list {
+                candidate.fits_context = true;
+            }
+        }
+        Self {
+            gateway,
+            snapshot,
+            route,
+            list,
+            lane,
+            deadline,
+        }
+    }
+
+    /// The route, with places in this list for targets.
+    pub(super) fn in_core(&self) -> sluicegate_core::Route {
+        let place = |to: &Destination| {
+            let mut list = self.list.iter();
+            let place = list.position(|candidate| candidate.to.is_same(to));
+            TargetId::new(place.expect("every destination of the route is in the list"))
+        };
+        self.route.in_core(place)
+    }
+
+    /// The name of the route.
+    pub(super) fn name(&self) -> &str {
+        &self.route.name
+    }
+
+    pub(super) fn at(&self, place: usize) -> &Candidate<'a> {
+        &self.list[place]
+    }
+
+    /// The places.
+    pub(super) fn places(&self) -> std::ops::Range<usize> {
+        0..self.list.len()
+    }
+
+    /// What is known of a place `now`, for a request that has made these `attempts`. Whatever is not in the way any more is so since
+    /// ever: so the core may be asked at the request's deadline where that is over.
+    pub(super) fn facts(&self, place: usize, attempts: &Attempts, now: Timestamp) -> Facts {
+        Facts {
+            passes: over(self.passes(place, attempts, now), now),
+            start: over(self.start(place), now),
+            fits_context: self.list[place].fits_context,
+            price: self.list[place].price,
+            latency: self.gateway.health().latency(self.whose(place)),
+        }
+    }
+
+    /// Whether some place other than `place`, where this request was not yet, would take it at once.
+    pub(super) fn elsewhere(&self, place: usize, attempts: &Attempts, now: Timestamp) -> Elsewhere {
+        let mut others = self.places().filter(|other| *other != place);
+        let takes = |other: usize| {
+            let passes = self
+                .gateway
+                .health()
+                .passes(self.whose(other), Elsewhere::Possible, now);
+            !attempts.has_tried(TargetId::new(other))
+                && self.opens_to_unavailable(other)
+                && self.list[other].fits_context
+                && passes <= Prospect::At(now)
+                && self.start(other).makes(self.deadline.max(now))
+        };
+        if others.any(takes) {
+            Elsewhere::Possible
+        } else {
+            Elsewhere::Impossible
+        }
+    }
+
+    /// When the breaker lets a request pass that has made these `attempts`. Where it could go is looked up only where that matters.
+    pub(super) fn passes(&self, place: usize, attempts: &Attempts, now: Timestamp) -> Prospect {
+        let health = self.gateway.health();
+        let passes = health.passes(self.whose(place), Elsewhere::Possible, now);
+        let is_elsewhere = || self.elsewhere(place, attempts, now) == Elsewhere::Possible;
+        if passes <= Prospect::At(now) || is_elsewhere() {
+            return passes;
+        }
+        health.passes(self.whose(place), Elsewhere::Impossible, now)
+    }
+
+    /// When the limits let it start. Where there is nothing to compare it with, the line itself will tell.
+    fn start(&self, place: usize) -> Prospect {
+        if self.list.len() == 1 {
+            return Prospect::At(Timestamp::ZERO);
+        }
+        let candidate = &self.list[place];
+        let place = Place {
+            snapshot: Arc::clone(self.snapshot),
+            target: candidate.route.target,
+        };
+        let driver = self.gateway.driver();
+        driver.prospect(&place, candidate.demand, self.lane, self.deadline)
+    }
+
+    /// Whether the route leads there when another is left alone.
+    fn opens_to_unavailable(&self, place: usize) -> bool {
+        let to = self.list[place].to;
+        let primary = self.route.primary.iter().any(|primary| primary.is_same(to));
+        let others = self.route.fallbacks.iter().chain(&self.route.degrade_to);
+        let mut others = others.filter(|other| other.to.is_same(to));
+        primary || others.any(|other| other.when.contains(&Condition::PrimaryUnavailable))
+    }
+
+    fn whose(&self, place: usize) -> Whose<'_> {
+        self.list[place].route.whose()
+    }
+}
+
+fn over(prospect: Prospect, now: Timestamp) -> Prospect {
+    if prospect <= Prospect::At(now) {
+        Prospect::At(Timestamp::ZERO)
+    } else {
+        prospect
+    }
+}
+
+/// Input and the most output, in tokens. Without a maximum the provider stops at the context by itself.
+fn length(envelope: &Envelope) -> u64 {
+    let output = envelope.output_cap.unwrap_or(0);
+    sluicegate_dialect::tokens(envelope).saturating_add(output)
+}
+
+/// What the request costs in micro-dollars if it is answered with as much as it allows.
+fn expected(price: Price, envelope: &Envelope) -> u64 {
+    let input = u128::from(sluicegate_dialect::tokens(envelope)) * u128::from(price.input_micros);
+    let output = u128::from(envelope.output_cap.unwrap_or(0)) * u128::from(price.output_micros);
+    let micros = input.saturating_add(output) / u128::from(PRICED_TOKENS);
+    u64::try_from(micros).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use sluicegate_core::{BackoffRule, ErrorClass, Failure, RetryRule};
+
+    use super::*;
+    use crate::clock::Clock;
+
+    const POLICY: &str = r#"
+accounts: { a: { provider: openai, base_url: http://127.0.0.1:9 } }
+breaker: { consecutive: 1, open: 10s }
+deployments:
+  "gpt-*": { account: a }
+  short: { account: a, context: 10, price: { input: 2, output: 8 } }
+  other: { account: a }
+routes:
+  two-models: { primary: gpt-5.5, fallbacks: [{ to: gpt-5-mini }], degrade_to: { to: gpt-5-mini } }
+  contexts: { primary: short, fallbacks: [{ to: other, when: [context_length_needed] }] }
+  alone: { primary: short }
+"#;
+
+    /// What `look` sees of the candidates of `route`.
+    fn look<R>(route: &str, look: impl FnOnce(&CandidateList<'_>) -> R) -> R {
+        let policy = sluicegate_config::parse("a.yaml", POLICY, &|_| None).expect("a policy");
+        let snapshot = Snapshot::new(policy, None).expect("a policy that can be served");
+        let gateway = Gateway::new(snapshot, Clock::start());
+        let snapshot = gateway.driver().snapshot();
+        let (_, route) = snapshot.policy.route(route).expect("a route");
+        let body = format!(
+            r#"{{"model":"m","messages":[{{"role":"user","content":"{}"}}],"max_tokens":1000}}"#,
+            "word ".repeat(1_000)
+        );
+        let envelope = Envelope::decode(&body.into()).expect("a request");
+        let waits = (Lane::Api, Timestamp::MAX);
+        let list = CandidateList::new(&gateway, &snapshot, route, "m", &envelope, waits);
+        look(&list)
+    }
+
+    fn nothing_tried() -> Attempts {
+        let rule = RetryRule {
+            attempts_max: 3,
+            total_max: Duration::from_secs(30),
+        };
+        Attempts::new(rule, BackoffRule::default())
+    }
+
+    fn at(seconds: u64) -> Timestamp {
+        Timestamp::ZERO.saturating_add(Duration::from_secs(seconds))
+    }
+
+    #[test]
+    fn two_models_of_one_wildcard_are_two_places_and_one_named_twice_is_one() {
+        look("two-models", |list| {
+            let targets = list.places().map(|place| list.at(place).route.target);
+            let targets: Vec<TargetId> = targets.collect();
+            assert_eq!(targets, [TargetId::new(0), TargetId::new(0)]);
+            let route = list.in_core();
+            assert_eq!(route.primary, [TargetId::new(0)]);
+            assert_eq!(route.fallbacks[0].to, TargetId::new(1));
+            let smaller = route.degrade_to.map(|smaller| smaller.to);
+            assert_eq!(smaller, Some(TargetId::new(1)));
+        });
+    }
+
+    #[test]
+    fn an_estimate_keeps_a_request_from_a_context_only_where_another_is_longer() {
+        let fits = |list: &CandidateList<'_>| {
+            let facts = |place| list.facts(place, &nothing_tried(), at(0));
+            let fits: Vec<bool> = list
+                .places()
+                .map(|place| facts(place).fits_context)
+                .collect();
+            fits
+        };
+        assert_eq!(look("contexts", fits), [false, true]);
+        assert_eq!(look("alone", fits), [true]);
+    }
+
+    #[test]
+    fn a_price_is_that_of_the_input_and_the_most_output() {
+        let facts = look("alone", |list| list.facts(0, &nothing_tried(), at(0)));
+        // A thousand tokens for 8 dollars a million, and about as many for 2.
+        assert!((9_500..11_000).contains(&facts.price), "{}", facts.price);
+    }
+
+    #[test]
+    fn an_open_breaker_is_in_the_way_where_the_route_leads_elsewhere() {
+        for (route, expected) in [
+            // Its fallback is not for that.
+            ("contexts", Prospect::At(Timestamp::ZERO)),
+            ("alone", Prospect::At(Timestamp::ZERO)),
+            ("two-models", Prospect::At(at(11))),
+        ] {
+            let facts = look(route, |list| {
+                let health = list.gateway.health();
+                let pass = health.pass(list.whose(0), Elsewhere::Impossible, at(1));
+                let failure = Failure::answered(ErrorClass::Server);
+                pass.expect("it passes").failed(&failure, at(1));
+                list.facts(0, &nothing_tried(), at(2))
+            });
+            assert_eq!(facts.passes, expected, "{route}");
+        }
+    }
+}
