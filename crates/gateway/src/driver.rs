@@ -19,6 +19,7 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::clock::Clock;
 use crate::gateway::RequestId;
+use crate::health::Health;
 use crate::metrics::Metrics;
 use crate::snapshot::Snapshot;
 
@@ -31,6 +32,8 @@ use waiters::{Waiters, Waiting};
 pub(crate) struct Driver {
     clock: Clock,
     metrics: Arc<Metrics>,
+    /// Looked at under the core's lock, and never the other way round.
+    health: Arc<Health>,
     state: Mutex<State>,
     /// The core wants to be called earlier than the sleeping task knows.
     earlier: Notify,
@@ -98,11 +101,17 @@ pub(crate) struct View {
 }
 
 impl Driver {
-    pub(crate) fn new(snapshot: Arc<Snapshot>, clock: Clock, metrics: Arc<Metrics>) -> Arc<Self> {
+    pub(crate) fn new(
+        snapshot: Arc<Snapshot>,
+        clock: Clock,
+        metrics: Arc<Metrics>,
+        health: Arc<Health>,
+    ) -> Arc<Self> {
         let core = Core::new(snapshot.limits.clone(), clock.now());
         Arc::new(Self {
             clock,
             metrics,
+            health,
             state: Mutex::new(State {
                 core,
                 line: Waiters::new(snapshot),
@@ -250,7 +259,9 @@ impl Driver {
         } = &mut *state;
         let wait = line.wait(begun.mono);
         let snapshot = &line.snapshot;
-        line.load.look(core, &snapshot.policy.load, wait, begun);
+        let left_alone = || self.health.are_left_alone(begun.mono);
+        line.load
+            .look(core, &snapshot.policy.load, wait, left_alone, begun);
         let answer = call(core, line, begun);
         let told = self.collect(core, line, begun);
         let load = line.load.changed();

@@ -61,7 +61,12 @@ impl Gateway {
         let health = Arc::new(Health::new(Arc::clone(&notices)));
         health.reconfigure(&snapshot.policy);
         notices.post_to(snapshot.policy.operator.webhook.clone());
-        let driver = Driver::new(Arc::new(snapshot), clock, Arc::clone(&metrics));
+        let driver = Driver::new(
+            Arc::new(snapshot),
+            clock,
+            Arc::clone(&metrics),
+            Arc::clone(&health),
+        );
         let (phase, _) = watch::channel(Phase::Serving);
         let born = clock.now().wall.as_unix_nanos();
         Arc::new(Self {

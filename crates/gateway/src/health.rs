@@ -165,6 +165,17 @@ impl Health {
         states.collect()
     }
 
+    /// Whether half of the upstreams or more are left alone: then it is load for everybody.
+    pub(crate) fn are_left_alone(&self, now: Timestamp) -> bool {
+        let known = self.known();
+        let (mut left_alone, mut all) = (0, 0);
+        for (_, one) in known.values().flat_map(Known::all) {
+            all += 1;
+            left_alone += usize::from(one.breaker.state(now) != BreakerState::Closed);
+        }
+        left_alone > 0 && 2 * left_alone >= all
+    }
+
     /// Ends when the next call to any upstream has ended.
     pub(crate) fn ended(&self) -> impl Future<Output = ()> {
         self.ended.notified()

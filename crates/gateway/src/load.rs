@@ -35,8 +35,16 @@ pub(crate) struct Change {
 }
 
 impl LoadWatch {
-    /// Weighs anew where that is due, with the longest `wait` of lanes above batch, and holds batch or lets it go.
-    pub(crate) fn look(&mut self, core: &mut Core, rules: &LoadRules, wait: Duration, now: Now) {
+    /// Weighs anew where that is due, with the longest `wait` of lanes above batch and whether upstreams are `left_alone`, and
+    /// holds batch or lets it go.
+    pub(crate) fn look(
+        &mut self,
+        core: &mut Core,
+        rules: &LoadRules,
+        wait: Duration,
+        left_alone: impl FnOnce() -> bool,
+        now: Now,
+    ) {
         let due = self.weighed.map(|at| at.saturating_add(WEIGHED_EVERY));
         if due.is_some_and(|due| now.mono < due) {
             return;
@@ -46,7 +54,7 @@ impl LoadWatch {
         let strain = Strain {
             budgets: &core.budgets(now),
             wait,
-            breaker_open: false,
+            breaker_open: left_alone(),
         };
         let level = self.load.weigh(rules, &strain, now.mono);
         let holds_batch = rules.effects(level).holds_batch;
@@ -115,7 +123,7 @@ fn told(cause: Option<LoadCause>, core: &Core, wait: Duration) -> String {
             format!("little is left of {name}, and more is wanted")
         }
         Some(LoadCause::Wait) => format!("requests wait for {:.1} s", wait.as_secs_f64()),
-        Some(LoadCause::Breaker) => "an upstream is left alone".to_owned(),
+        Some(LoadCause::Breaker) => "half of the upstreams or more are left alone".to_owned(),
         None => "nothing any more".to_owned(),
     }
 }
@@ -131,6 +139,11 @@ mod tests {
             Timestamp::from_nanos(nanos),
             WallTime::from_unix_nanos(1_800_000_000_000_000_000 + nanos),
         )
+    }
+
+    /// No upstream is left alone.
+    fn none() -> bool {
+        false
     }
 
     /// A core with a bucket of a thousand tokens a minute, which is full.
@@ -158,9 +171,9 @@ deployments: { m: { account: a } }
     #[test]
     fn batch_is_held_while_load_is_high_and_let_go_when_it_has_fallen() {
         let (mut core, mut load, rules) = (core(), LoadWatch::default(), LoadRules::default());
-        load.look(&mut core, &rules, NO_WAIT, at(0));
+        load.look(&mut core, &rules, NO_WAIT, none, at(0));
         assert_eq!((load.level(), load.due()), (LoadLevel::Normal, None));
-        load.look(&mut core, &rules, Duration::from_secs(11), at(100));
+        load.look(&mut core, &rules, Duration::from_secs(11), none, at(100));
         assert_eq!(load.holds(Lane::Batch), Some(LoadLevel::High));
         assert_eq!(load.holds(Lane::Api), None);
         let change = load.changed().expect("it rose");
@@ -177,7 +190,7 @@ deployments: { m: { account: a } }
         let mut now = 0;
         while load.level() == LoadLevel::High {
             now = load.due().expect("it is above normal").as_nanos() / 1_000_000;
-            load.look(&mut core, &rules, NO_WAIT, at(now));
+            load.look(&mut core, &rules, NO_WAIT, none, at(now));
         }
         assert_eq!(now, 11_100);
         assert!(matches!(core.poll_event(), Some(Event::Admitted { .. })));
@@ -186,10 +199,10 @@ deployments: { m: { account: a } }
     #[test]
     fn it_is_weighed_no_more_often_than_is_of_use() {
         let (mut core, mut load, rules) = (core(), LoadWatch::default(), LoadRules::default());
-        load.look(&mut core, &rules, NO_WAIT, at(0));
-        load.look(&mut core, &rules, Duration::from_secs(61), at(99));
+        load.look(&mut core, &rules, NO_WAIT, none, at(0));
+        load.look(&mut core, &rules, Duration::from_secs(61), none, at(99));
         assert_eq!(load.level(), LoadLevel::Normal);
-        load.look(&mut core, &rules, Duration::from_secs(61), at(100));
+        load.look(&mut core, &rules, Duration::from_secs(61), none, at(100));
         assert_eq!(load.level(), LoadLevel::Critical);
     }
 
@@ -200,12 +213,19 @@ deployments: { m: { account: a } }
         assert!(matches!(first, Decision::Admitted(_)));
         let second = core.submit(asking(Lane::Api, 500), at(0));
         assert!(matches!(second, Decision::Waiting { .. }));
-        load.look(&mut core, &rules, NO_WAIT, at(0));
+        load.look(&mut core, &rules, NO_WAIT, none, at(0));
         assert_eq!(load.level(), LoadLevel::Critical);
         let change = load.changed().expect("it rose");
         assert_eq!(
             change.cause,
             "little is left of account a tokens/60s, and more is wanted"
         );
+    }
+
+    #[test]
+    fn upstreams_that_are_left_alone_are_load() {
+        let (mut core, mut load, rules) = (core(), LoadWatch::default(), LoadRules::default());
+        load.look(&mut core, &rules, NO_WAIT, || true, at(0));
+        assert_eq!(load.level(), LoadLevel::High);
     }
 }

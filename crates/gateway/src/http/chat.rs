@@ -7,8 +7,8 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use http::{HeaderMap, HeaderName, HeaderValue, response};
-use sluicegate_config::{Origin, Pattern, Policy, Route};
+use http::{HeaderMap, HeaderName, HeaderValue, request, response};
+use sluicegate_config::{Origin, Policy, Route};
 use sluicegate_core::{Asking, Attempts, Role};
 use sluicegate_dialect::openai::Envelope;
 
@@ -19,14 +19,14 @@ use super::degraded::Degraded;
 use super::failure::ATTEMPTS;
 use super::headers::client_headers;
 use super::request_body::read;
-use super::sending::{Answered, Sending};
+use super::sending::{Answered, Asked, Sending};
 use super::wait::Wish;
 use crate::attempt::AnswerBody;
 use crate::driver::Standing;
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, RequestId};
 use crate::metrics::OTHER_TASK;
-use crate::snapshot;
+use crate::snapshot::Snapshot;
 
 const MODEL: HeaderName = HeaderName::from_static("x-sluicegate-model");
 const QUEUE_MS: HeaderName = HeaderName::from_static("x-sluicegate-queue-ms");
@@ -119,31 +119,24 @@ async fn serve(
         load: level,
         effects,
     };
-    let candidates = |envelope: &Envelope, asking: Asking| {
-        let waits = (lane, asking.deadline);
-        CandidateList::new(gateway, &snapshot, route, requested, envelope, waits)
-    };
-    let first = candidates(sent, asking);
-    exchange.routed(first.at(0).route);
-    let in_core = first.in_core();
     let retry = policy.lanes.of(lane).retry;
     let attempts = Attempts::new(retry, policy.retry.backoff);
-    let sending = Sending::new(
-        sent, &parts, exchange, &first, &in_core, &standing, asking, attempts,
-    );
-    let mut answered = sending.answered().await?;
+    let routed = Routed {
+        gateway,
+        snapshot: &snapshot,
+        route,
+        requested,
+        client: &parts,
+        standing: &standing,
+    };
+    let mut answered = routed.send(sent, asking, attempts, exchange).await?;
     let raised = cut::raised(&envelope, sent, route.raise_cap, &answered.answer);
-    let raised = raised.filter(|_| answered.left.made() < retry.attempts_max);
-    if let Some(raised) = raised {
+    if let Some(raised) = raised.filter(|_| answered.left.made() < retry.attempts_max) {
         // Who has an answer, if a short one, does not wait for another.
         let deadline = gateway.clock().mono();
         let at_once = Asking { deadline, ..asking };
-        let again = candidates(&raised, at_once);
         let left = answered.left.clone();
-        let sending = Sending::new(
-            &raised, &parts, exchange, &again, &in_core, &standing, at_once, left,
-        );
-        match sending.answered().await {
+        match routed.send(&raised, at_once, left, exchange).await {
             Ok(longer) => {
                 degraded.raised(raised.output_cap);
                 answered = longer.after(&answered);
@@ -152,10 +145,49 @@ async fn serve(
         }
     }
     if answered.role == Role::Degraded {
-        degraded.to_smaller_model();
+        degraded.by_smaller_model();
     }
-    let name = shown_name(first.at(answered.by).route);
-    Ok(respond(answered, name, slot))
+    Ok(respond(answered, slot))
+}
+
+/// A call whose route is known.
+struct Routed<'a> {
+    gateway: &'a Arc<Gateway>,
+    snapshot: &'a Arc<Snapshot>,
+    route: &'a Route,
+    requested: &'a str,
+    client: &'a request::Parts,
+    standing: &'a Standing,
+}
+
+impl Routed<'_> {
+    /// Sends `envelope` where the route leads.
+    async fn send(
+        &self,
+        envelope: &Envelope,
+        asking: Asking,
+        attempts: Attempts,
+        exchange: &mut Exchange,
+    ) -> Result<Answered, Failure> {
+        let candidates = CandidateList::new(
+            self.gateway,
+            self.snapshot,
+            self.route,
+            self.requested,
+            envelope,
+            (asking.lane, asking.deadline),
+        );
+        exchange.routed(candidates.at(0).route);
+        let in_core = candidates.in_core();
+        let asked = Asked {
+            envelope,
+            client: self.client,
+            standing: self.standing,
+            asking,
+        };
+        let sending = Sending::new(asked, exchange, &candidates, &in_core, attempts);
+        sending.answered().await
+    }
 }
 
 /// The route that `task` names, or else `model`.
@@ -171,16 +203,8 @@ fn resolved<'a>(policy: &'a Policy, task: Option<&str>, model: &str) -> Result<&
     found.map(|(_, route)| route)
 }
 
-/// The deployment as the client is told of it: a wildcard by the name that it stood for.
-fn shown_name(route: snapshot::Route<'_>) -> &str {
-    match route.deployment.pattern {
-        Pattern::Exact(_) => &route.deployment.name,
-        Pattern::Prefix(_) => route.model,
-    }
-}
-
-fn respond(answered: Answered, name: &str, slot: &mut Option<Exchange>) -> Response {
-    let head = ours(&answered, name);
+fn respond(answered: Answered, slot: &mut Option<Exchange>) -> Response {
+    let head = ours(&answered);
     let answer = answered.answer;
     match answer.body {
         AnswerBody::Whole(body) => {
@@ -199,12 +223,12 @@ fn respond(answered: Answered, name: &str, slot: &mut Option<Exchange>) -> Respo
 }
 
 /// The upstream's head as the client gets it.
-fn ours(answered: &Answered, name: &str) -> response::Parts {
+fn ours(answered: &Answered) -> response::Parts {
     let mut head = answered.answer.head.clone();
     head.version = http::Version::default();
     head.extensions = http::Extensions::new();
     head.headers = client_headers(&head.headers);
-    if let Ok(name) = HeaderValue::from_str(name) {
+    if let Ok(name) = HeaderValue::from_str(&answered.name) {
         head.headers.insert(MODEL, name);
     }
     told(&mut head.headers, answered.attempts, answered.waited);

@@ -103,7 +103,7 @@ impl Degraded {
     }
 
     /// The route's smaller model answered.
-    pub(super) fn to_smaller_model(&mut self) {
+    pub(super) fn by_smaller_model(&mut self) {
         self.smaller = true;
     }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::request;
+use sluicegate_config::Pattern;
 use sluicegate_core::{
     Asking, Attempts, Candidates, Choice, Elsewhere, FollowUp, Obstacle, Prospect, Reason, Refusal,
     Role, TargetId, Timestamp,
@@ -23,7 +24,7 @@ use crate::driver::{Refused, Standing};
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
 use crate::random;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Route, Snapshot};
 
 /// A call that is read and routed.
 pub(super) struct Sending<'a> {
@@ -52,6 +53,15 @@ pub(super) struct Sending<'a> {
     refused: Option<(Prospect, Refused)>,
 }
 
+/// What a client asked for, and how it waits.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) envelope: &'a Envelope,
+    pub(super) client: &'a request::Parts,
+    pub(super) standing: &'a Standing,
+    pub(super) asking: Asking,
+}
+
 /// How the last attempt ended, and why nothing followed, where that is decided.
 struct Last {
     ended: Ended,
@@ -61,8 +71,8 @@ struct Last {
 /// A call that an upstream has answered.
 pub(super) struct Answered {
     pub(super) answer: Answer,
-    /// Which of the candidates.
-    pub(super) by: usize,
+    /// The deployment that answered, as the client is told of it.
+    pub(super) name: String,
     pub(super) role: Role,
     /// How often it was sent.
     pub(super) attempts: usize,
@@ -94,15 +104,18 @@ enum Step {
 
 impl<'a> Sending<'a> {
     pub(super) fn new(
-        envelope: &'a Envelope,
-        client: &'a request::Parts,
+        asked: Asked<'a>,
         exchange: &'a mut Exchange,
         candidates: &'a CandidateList<'a>,
         route: &'a sluicegate_core::Route,
-        standing: &'a Standing,
-        asking: Asking,
         attempts: Attempts,
     ) -> Self {
+        let Asked {
+            envelope,
+            client,
+            standing,
+            asking,
+        } = asked;
         Self {
             gateway: candidates.gateway,
             snapshot: candidates.snapshot,
@@ -354,7 +367,7 @@ impl<'a> Sending<'a> {
     fn answer(self, answer: Answer) -> Answered {
         Answered {
             answer,
-            by: self.at.unwrap_or(0),
+            name: shown_name(self.candidates.at(self.at.unwrap_or(0)).route).to_owned(),
             role: self.role,
             attempts: self.calls,
             waited: self.waited.unwrap_or_default(),
@@ -400,5 +413,13 @@ impl<'a> Sending<'a> {
 
     pub(super) fn now(&self) -> Timestamp {
         self.gateway.clock().mono()
+    }
+}
+
+/// A deployment as clients are told of it: a wildcard by the name that it stood for.
+fn shown_name(route: Route<'_>) -> &str {
+    match route.deployment.pattern {
+        Pattern::Exact(_) => &route.deployment.name,
+        Pattern::Prefix(_) => route.model,
     }
 }
