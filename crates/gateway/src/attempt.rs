@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::capture_connection;
 use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::{Amounts, Outcome, Prospect, Reception, Signal};
+use sluicegate_core::{Amounts, Outcome, Reception, Signal};
 use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
 use sluicegate_dialect::{
     charge_refused, charge_told, refusal_facts, retry_hint, signals, told_by_refusal, work_time,
@@ -207,7 +207,7 @@ impl Call<'_> {
         told.extend(told_by_refusal(&error, &body, hint));
         reservation.observe(Reception::Refused, &told, delay);
         reservation.settle(Outcome::Failed);
-        let limit_closed = hint.is_some_and(|hint| self.is_closed_for(hint, &reservation));
+        let limit_closed = reservation.is_closed_by(&told);
         if is_callers_fault(head.status, &error) {
             self.exchange.attempted(error.class.name());
             return Ok(Answer {
@@ -225,13 +225,6 @@ impl Call<'_> {
             limit_closed,
         };
         Err(self.failure(class.name(), kind))
-    }
-
-    /// Whether a limit of ours keeps the like of this request back for what the provider asked, so that nothing else need do so.
-    /// Providers round, and half of the time is no rounding.
-    fn is_closed_for(&self, hint: Duration, reservation: &Reservation) -> bool {
-        let half = self.gateway.clock().mono().saturating_add(hint / 2);
-        reservation.starts_again(self.demand) > Prospect::At(half)
     }
 
     /// As much of an error's body as is worth reading, empty where it does not come.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sluicegate_core::{Amounts, Outcome, Prospect, Reception, ReservationId, Signal, Timestamp};
+use sluicegate_core::{Mode, Outcome, Reception, ReservationId, Signal, Timestamp};
 
 use super::{Driver, Place};
 
@@ -87,9 +87,17 @@ impl Reservation {
         });
     }
 
-    /// When `demand` could start where it is.
-    pub(crate) fn starts_again(&self, demand: Amounts) -> Prospect {
-        self.driver.prospect(&self.place, demand, Timestamp::MAX)
+    /// Whether one of `signals` closes a limit for those that come after it.
+    pub(crate) fn is_closed_by(&self, signals: &[Signal]) -> bool {
+        let policy = &self.place.snapshot.limits;
+        let limits = &policy.targets()[self.place.target.index()].limits;
+        let mut limits = limits.iter().map(|id| &policy.limits()[id.index()]);
+        limits.any(|limit| {
+            let holds = limit.mode == Mode::Enforce && limit.window.per().is_some();
+            let closes =
+                |signal: &Signal| signal.closed_for.is_some() && signal.meter == limit.meter;
+            holds && signals.iter().any(closes)
+        })
     }
 
     /// Ends it. A second call changes nothing.
