@@ -77,14 +77,7 @@ async fn serve(
         load: LoadLevel::Normal,
         effects: LoadEffects::NONE,
     };
-    let candidates = CandidateList::new(
-        gateway,
-        &snapshot,
-        route,
-        requested,
-        &envelope,
-        asking.deadline,
-    );
+    let candidates = CandidateList::new(gateway, &snapshot, route, requested, &envelope, asking);
     exchange.routed(candidates.at(0).route);
     let in_core = candidates.in_core();
     let sending = Sending::new(&envelope, &parts, exchange, &candidates, &in_core, asking);
