@@ -3,6 +3,8 @@
 //! The reservation comes in and goes out with the answer's body, or ends here: given back where nothing was sent, kept where
 //! nobody can say what came of it.
 
+mod refusal;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,15 +15,11 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::capture_connection;
 use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::{Amounts, Answered, Outcome, Prospect, Reception, Signal};
-use sluicegate_dialect::openai::{ChatStream, Envelope, Usage, classify};
-use sluicegate_dialect::{
-    charge_refused, charge_told, refusal_facts, retry_hint, signals, told_by_refusal, work_time,
-};
+use sluicegate_core::{Amounts, Answered, Outcome, Reception};
+use sluicegate_dialect::openai::{ChatStream, Envelope, Usage};
+use sluicegate_dialect::{charge_told, signals, work_time};
 
-use crate::answer_kind::{
-    is_callers_fault, is_encoded, is_event_stream, is_json, limit_type, redacted,
-};
+use crate::answer_kind::{is_encoded, is_event_stream, is_json};
 use crate::body::Streamed;
 use crate::charge_drift::Source;
 use crate::driver::Reservation;
@@ -33,8 +31,6 @@ use crate::outgoing::Outgoing;
 use crate::settlement::{self, Settlement};
 use crate::snapshot::Route;
 
-/// An error's body is read so far.
-const ERROR_BODY_MAX: usize = 256 * 1024;
 /// A whole answer above this is passed on unread.
 const WHOLE_MAX: usize = 32 * 1024 * 1024;
 
@@ -184,66 +180,6 @@ impl Call<'_> {
                 reservation.sent();
                 Err(self.failure("connection", UpstreamFailureKind::Lost(innermost(&error))))
             }
-        }
-    }
-
-    /// An answer that says no. What the caller caused passes unchanged.
-    async fn refused(
-        &self,
-        response: Response<Incoming>,
-        mut reservation: Reservation,
-        mut told: Vec<Signal>,
-        delay: Option<Duration>,
-    ) -> Result<Answer, UpstreamFailure> {
-        let (head, body) = response.into_parts();
-        let body = redacted(self.error_body(body).await, self.route.account);
-        let provider = &*self.route.account.provider;
-        let error = classify(provider, head.status, &head.headers, &body);
-        let wall = self.gateway.clock().now().wall;
-        let hint = retry_hint(provider, head.status, &head.headers, &body, wall);
-        if error.class == ErrorClass::Rate {
-            self.exchange.rate_limited(limit_type(&error));
-            // Its window is full, whatever we believed: nothing more is sent into it.
-            let asked = refusal_facts(&body).as_ref().and_then(charge_refused);
-            self.compare(Source::Refusal, asked, self.demand);
-            self.learn(&mut told, &mut reservation);
-        }
-        told.extend(told_by_refusal(&error, &body, hint));
-        reservation.observe(Reception::Refused, &told, delay);
-        reservation.settle(Outcome::Failed);
-        let limit_closed = hint.is_some_and(|hint| self.is_closed_for(hint, &reservation));
-        if is_callers_fault(head.status, &error) {
-            self.exchange.attempted(error.class.name());
-            return Ok(Answer {
-                head,
-                body: AnswerBody::Whole(body),
-                fault: Some(error.class),
-            });
-        }
-        let class = error.class;
-        let status = Some(head.status);
-        let kind = UpstreamFailureKind::Error {
-            status,
-            error,
-            hint,
-            limit_closed,
-        };
-        Err(self.failure(class.name(), kind))
-    }
-
-    /// Whether a limit of ours keeps the like of this request back for what the provider asked, so that nothing else need do so.
-    /// Providers round, and half of the time is no rounding.
-    fn is_closed_for(&self, hint: Duration, reservation: &Reservation) -> bool {
-        let half = self.gateway.clock().mono().saturating_add(hint / 2);
-        reservation.starts_again(self.demand) > Prospect::At(half)
-    }
-
-    /// As much of an error's body as is worth reading, empty where it does not come.
-    async fn error_body(&self, body: Incoming) -> Bytes {
-        let limited = http_body_util::Limited::new(body, ERROR_BODY_MAX).collect();
-        match tokio::time::timeout(self.route.timeouts.idle, limited).await {
-            Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(_)) | Err(_) => Bytes::new(),
         }
     }
 

@@ -28,7 +28,9 @@ accounts:
   a: {{ provider: openai, base_url: {}{limits} }}
   b: {{ provider: openai, base_url: {} }}
 deployments: {{ a: {{ account: a, model: m-a, context: 1000 }}, b: {{ account: b, model: m-b }} }}
-routes: {{ r: {{ primary: a, fallbacks: [{{ to: b }}] }}, only: {{ primary: a }}, back: {{ primary: b, fallbacks: [{{ to: a }}] }} }}
+routes: {{ r: {{ primary: a, fallbacks: [{{ to: b }}] }}, only: {{ primary: a }},
+          quick: {{ primary: a, fallbacks: [{{ to: b }}], timeouts: {{ head: 300ms }} }},
+          once: {{ primary: a, fallbacks: [{{ to: b, when: [provider_5xx] }}], timeouts: {{ head: 300ms }} }}, back: {{ primary: b, fallbacks: [{{ to: a }}] }} }}
 ",
             first.base_url(),
             second.base_url()
@@ -89,7 +91,7 @@ async fn a_task_goes_before_the_model_and_only_routes_of_the_file_are_tasks() {
     let models = pair.gateway.client().get_json("/v1/models").await;
     let names = models["data"].as_array().unwrap().iter();
     let names: Vec<&str> = names.map(|model| model["id"].as_str().unwrap()).collect();
-    assert_eq!(names, ["a", "b", "back", "only", "r"]);
+    assert_eq!(names, ["a", "b", "back", "once", "only", "quick", "r"]);
     assert_eq!(pair.calls().await, (1, 0));
 }
 
@@ -406,4 +408,32 @@ async fn an_sdk_sees_one_whole_stream_or_an_error() {
         assert_eq!(report["raised"], raised, "{fault}: {report}");
     }
     assert_eq!(pair.calls().await, (2, 1), "nobody asked again");
+}
+
+#[tokio::test]
+async fn after_silence_only_a_fallback_that_may_be_billed_twice_is_tried() {
+    let pair = Pair::start("", "", "", "lanes: { api: { max_attempts: 2 } }").await;
+    for stream in [false, true] {
+        pair.first.next_fails(&json!({"before_head": "hang"})).await;
+        let answer = pair.gateway.chat(&hello("quick", stream)).await;
+        assert_eq!(
+            answer.header("x-sluicegate-model"),
+            Some("b"),
+            "{}",
+            answer.text()
+        );
+        assert_eq!(answer.header("x-sluicegate-fallback"), Some("timeout"));
+    }
+    // The time is the route's, the second call the same one's: it is worth one more there.
+    for _ in 0..2 {
+        pair.first.next_fails(&json!({"before_head": "hang"})).await;
+    }
+    let answer = pair.gateway.chat(&hello("once", false)).await;
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (504, "upstream_timeout")
+    );
+    assert_eq!(pair.calls().await, (4, 2));
+    pair.gateway.idle().await;
+    pair.first.in_flight(0).await;
 }

@@ -2,25 +2,25 @@
 
 use std::sync::Arc;
 
-use sluicegate_core::{Amounts, Lane, Prospect, Submission, Timestamp};
+use sluicegate_core::{Amounts, Asking, Prospect, Submission, Timestamp};
 
 use super::{Driver, Place};
 
 impl Driver {
-    /// When `demand` could start at `place`, behind everything that goes before it there, if it waits in `lane` until `deadline` at most. What
+    /// When `demand` could start at `place`, behind everything that goes before it there, in the lane and until the deadline
+    /// that it is `asking` for. What
     /// could start now could have started ever since: whoever asks has read the clock before.
     pub(crate) fn prospect(
         self: &Arc<Self>,
         place: &Place,
         demand: Amounts,
-        lane: Lane,
-        deadline: Timestamp,
+        asking: &Asking,
     ) -> Prospect {
         self.with_core(|core, line, now| match line.target(core, place) {
             Some(target) => {
                 let submission = Submission {
-                    lane,
-                    ..Submission::new(target, demand, deadline)
+                    lane: asking.lane,
+                    ..Submission::new(target, demand, asking.deadline)
                 };
                 match core.prospect(&submission, now) {
                     Prospect::At(at) if at <= now.mono => Prospect::At(Timestamp::ZERO),

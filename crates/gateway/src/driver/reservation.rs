@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sluicegate_core::{
-    Amounts, Answered, Lane, Outcome, Prospect, Reception, ReservationId, Signal, Timestamp, Window,
+    Answered, Mode, Outcome, Reception, ReservationId, Signal, Timestamp, Window,
 };
 
 use super::{Driver, Place};
@@ -100,11 +100,17 @@ impl Reservation {
         }
     }
 
-    /// When `demand` could start where it is.
-    pub(crate) fn starts_again(&self, demand: Amounts) -> Prospect {
-        let lane = Lane::default();
-        self.driver
-            .prospect(&self.place, demand, lane, Timestamp::MAX)
+    /// Whether one of `signals` closes a limit for those that come after it.
+    pub(crate) fn is_closed_by(&self, signals: &[Signal]) -> bool {
+        let policy = &self.place.snapshot.limits;
+        let limits = &policy.targets()[self.place.target.index()].limits;
+        let mut limits = limits.iter().map(|id| &policy.limits()[id.index()]);
+        limits.any(|limit| {
+            let holds = limit.mode == Mode::Enforce && limit.window.per().is_some();
+            let closes =
+                |signal: &Signal| signal.closed_for.is_some() && signal.meter == limit.meter;
+            holds && signals.iter().any(closes)
+        })
     }
 
     /// Ends it. A second call changes nothing.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sluicegate_config::{Destination, Price};
 use sluicegate_core::{
-    Amounts, Attempts, Condition, Elsewhere, Facts, Lane, Prospect, TargetId, Timestamp,
+    Amounts, Asking, Attempts, Condition, Elsewhere, Facts, Prospect, TargetId, Timestamp,
 };
 use sluicegate_dialect::openai::Envelope;
 
@@ -38,8 +38,7 @@ pub(super) struct CandidateList<'a> {
     pub(super) snapshot: &'a Arc<Snapshot>,
     route: &'a sluicegate_config::Route,
     list: Vec<Candidate<'a>>,
-    lane: Lane,
-    deadline: Timestamp,
+    asking: Asking,
 }
 
 impl<'a> CandidateList<'a> {
@@ -50,7 +49,7 @@ impl<'a> CandidateList<'a> {
         route: &'a sluicegate_config::Route,
         requested: &'a str,
         envelope: &Envelope,
-        (lane, deadline): (Lane, Timestamp),
+        asking: Asking,
     ) -> Self {
         let mut list: Vec<Candidate<'a>> = Vec::new();
         for to in route.destinations() {
@@ -83,8 +82,7 @@ impl<'a> CandidateList<'a> {
             snapshot,
             route,
             list,
-            lane,
-            deadline,
+            asking,
         }
     }
 
@@ -136,7 +134,7 @@ impl<'a> CandidateList<'a> {
                 && self.opens_to_unavailable(other)
                 && self.list[other].fits_context
                 && passes <= Prospect::At(now)
-                && self.start(other).makes(self.deadline.max(now))
+                && self.start(other).makes(self.asking.deadline.max(now))
         };
         if others.any(takes) {
             Elsewhere::Possible
@@ -167,7 +165,7 @@ impl<'a> CandidateList<'a> {
             target: candidate.route.target,
         };
         let driver = self.gateway.driver();
-        driver.prospect(&place, candidate.demand, self.lane, self.deadline)
+        driver.prospect(&place, candidate.demand, &self.asking)
     }
 
     /// Whether the route leads there when another is left alone.
@@ -210,7 +208,9 @@ fn expected(price: Price, envelope: &Envelope) -> u64 {
 mod tests {
     use std::time::Duration;
 
-    use sluicegate_core::{BackoffRule, ErrorClass, Failure, RetryRule};
+    use sluicegate_core::{
+        BackoffRule, ErrorClass, Failure, Lane, LoadEffects, LoadLevel, RetryRule,
+    };
 
     use super::*;
     use crate::clock::Clock;
@@ -240,8 +240,14 @@ routes:
             "word ".repeat(1_000)
         );
         let envelope = Envelope::decode(&body.into()).expect("a request");
-        let waits = (Lane::Api, Timestamp::MAX);
-        let list = CandidateList::new(&gateway, &snapshot, route, "m", &envelope, waits);
+        let asking = Asking {
+            lane: Lane::Api,
+            deadline: Timestamp::MAX,
+            simple: false,
+            load: LoadLevel::Normal,
+            effects: LoadEffects::NONE,
+        };
+        let list = CandidateList::new(&gateway, &snapshot, route, "m", &envelope, asking);
         look(&list)
     }
 

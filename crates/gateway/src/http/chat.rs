@@ -175,7 +175,7 @@ impl Routed<'_> {
             self.route,
             self.requested,
             envelope,
-            (asking.lane, asking.deadline),
+            asking,
         );
         exchange.routed(candidates.at(0).route);
         let in_core = candidates.in_core();
