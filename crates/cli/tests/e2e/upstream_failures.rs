@@ -59,12 +59,12 @@ async fn an_upstreams_failure_is_told_by_its_cause() {
         ),
         (
             "429",
-            json!({"status": 429, "retry_after": 3}),
+            json!({"status": 429, "retry_after_ms": 300}),
             overloaded("429"),
         ),
         (
             "slow down",
-            json!({"status": 429, "kind": "slow_down"}),
+            json!({"status": 429, "kind": "slow_down", "retry_after_ms": 300}),
             overloaded("slow_down"),
         ),
         (

@@ -9,6 +9,9 @@ use crate::{LimitId, Meter, Now, Signal};
 /// Limits that are so equally full, in hundredths of a percent, are equally suspect.
 const ALIKE: u64 = 500;
 
+/// An overload is about a limit that is at least so full: a provider may be short of room whatever we send it.
+const OVERLOAD_MIN: u64 = 4_500;
+
 /// Closes what a refusal is about. False where nothing of ours is.
 pub(super) fn close(
     counters: &mut [Counter],
@@ -46,6 +49,10 @@ pub(super) fn suspect(counters: &mut [Counter], charges: &[Charge], signals: &[S
     };
     let full = |charge: &Charge| {
         let suspicion = counters[charge.limit.index()].suspicion(&charge.mark)?;
+        let named = signals.iter().any(|signal| signal.meter == meter(charge));
+        if !named && suspicion < OVERLOAD_MIN {
+            return None;
+        }
         let per = counters[charge.limit.index()].limit.window.per();
         Some(((suspicion / ALIKE, Reverse(per)), *charge))
     };

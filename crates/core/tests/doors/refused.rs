@@ -378,12 +378,14 @@ fn an_overload_is_about_the_fullest_limit_where_no_slots_are_counted() {
             Window::Bucket { per: MINUTE },
         )
     };
-    for (limits, usable_after) in [
-        (vec![bucket()], 875),
-        (vec![bucket(), crate::in_flight(9)], 1_000),
+    for (limits, charge, usable_after) in [
+        (vec![bucket()], 600, 875),
+        // It is not for us that there is no room.
+        (vec![bucket()], 300, 1_000),
+        (vec![bucket(), crate::in_flight(9)], 600, 1_000),
     ] {
         let mut core = one_target(limits);
-        let only = admitted(submit(&mut core, 0, 300, at(1_000), at(1_000)));
+        let only = admitted(submit(&mut core, 0, charge, at(1_000), at(1_000)));
         let closed = Signal {
             closed_for: Some(NO_HINT),
             ..Signal::on(Meter::Concurrent)
