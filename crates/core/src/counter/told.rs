@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use crate::time::duration_nanos;
 use crate::window::{Certainty, Edge};
 use crate::{Now, Reception, Settlement, Signal, Start, Window};
 
@@ -61,7 +62,7 @@ impl Counter {
             return;
         };
         let whole = signal.limit.unwrap_or(self.limit.amount.get());
-        let there = whole.saturating_sub(remaining);
+        let there = self.there(signal, whole, remaining);
         if !self.count.covers(mark.at, now) || !self.count.may_hold(there) {
             return;
         }
@@ -70,10 +71,29 @@ impl Counter {
             self.limit.start = Start::Full;
             self.unknown = false;
             self.count.set_used(there.saturating_add(unsure), now);
-        } else if !self.is_short() {
+        } else if !self.is_short() && self.tells_more(reception) {
             self.correct(there, unsure, remaining, mark, now);
         }
         self.told |= reception == Reception::Accepted;
+    }
+
+    /// What is used there of `whole`. A bucket of which nothing remains may be in debt, after a cut as deep as it was full before:
+    /// the time until it is whole again tells.
+    fn there(&self, signal: &Signal, whole: u64, remaining: u64) -> u64 {
+        let used = whole.saturating_sub(remaining);
+        let (0, Some(reset), true) = (remaining, signal.reset, self.count.is_bucket()) else {
+            return used;
+        };
+        let per = self.limit.window.per().map_or(1, duration_nanos).max(1);
+        let refills = u128::from(whole) * u128::from(duration_nanos(reset)) / u128::from(per);
+        let refills = u64::try_from(refills).unwrap_or(u64::MAX);
+        used.max(refills.min(self.limit.amount.get()))
+    }
+
+    /// Whether a remainder tells more than that the request was served or refused. Where none but refusals name one, it is that
+    /// nothing is left of a window whose end nobody knows: what others took of it must not be counted for as long as ours.
+    fn tells_more(&self, reception: Reception) -> bool {
+        reception == Reception::Accepted || self.told || self.count.is_bucket()
     }
 
     /// What of ours the provider's number may lack.

@@ -126,5 +126,4 @@ const NOT_REACHED: &str = "
 - With a cut that nobody shows, one refusal a window is allowed after what was on its way: most rows have two in some minute,
   Azure PTU, Naver and Upstage small four, Bedrock large five, and Vertex and Mistral small, whose limit of a second the fake
   counts over ten, six and seven. Some of the twos are one refusal in each of two windows that share a minute of the clock.
-- Cerebras large is refused 22 times in the minute of its cut though its headers show it; the cause is not found yet.
 ";
