@@ -71,10 +71,21 @@ impl Counter {
             self.limit.start = Start::Full;
             self.unknown = false;
             self.count.set_used(there.saturating_add(unsure), now);
-        } else if !self.is_short() && self.tells_more(reception) {
+        } else if self.is_short() {
+            self.follow_short(there, mark);
+        } else if self.tells_more(reception) {
             self.correct(there, unsure, remaining, mark, now);
         }
         self.told |= reception == Reception::Accepted;
+    }
+
+    /// A window of a second is over when it is read that `there` were used in it; what others took of it they may take again.
+    fn follow_short(&mut self, there: u64, mark: &Mark) {
+        if !self.learned.is_estimated() {
+            let ours = mark.before.saturating_add(mark.counted);
+            let per = self.limit.window.per().map_or(1, duration_nanos);
+            self.others.took_in(per, there.saturating_sub(ours));
+        }
     }
 
     /// What is used there of `whole`. A bucket of which nothing remains may be in debt, after a cut as deep as it was full before:
@@ -120,6 +131,18 @@ impl Counter {
         let overrun = self.totals.overrun.saturating_sub(mark.totals.overrun);
         let most = there.saturating_add(unsure).saturating_add(overrun);
         self.drift = Some(signed(least.saturating_sub(used)) - signed(used.saturating_sub(most)));
+        self.told_late = duration_nanos(now.mono.saturating_since(mark.at))
+            .saturating_add(self.arrivals.spread());
+        let [more, less] = [least.saturating_sub(used), used.saturating_sub(most)].map(|error| {
+            if Learned::is_leap(error, usable) {
+                0
+            } else {
+                error
+            }
+        });
+        if !self.learned.is_estimated() {
+            self.others.told(more, less, now.mono);
+        }
         if used < least {
             self.learned.told_more(least - used, usable);
             self.count.set_used(least, now);

@@ -7,7 +7,7 @@ use sluicegate_core::{
     ReservationId, Settlement, Signal, TargetId, Window,
 };
 
-use crate::{MINUTE, admitted, at, one_target, policy, submit, tokens, waiting};
+use crate::{MINUTE, admitted, at, limit, one_target, policy, submit, tokens, waiting};
 
 fn accept(core: &mut Core, answered: ReservationId, signal: Signal, now: Now) {
     let target = TargetId::new(0);
@@ -235,4 +235,31 @@ fn what_others_took_of_a_window_is_not_counted_where_only_a_refusal_tells_it() {
     let refused = admitted(submit(&mut core, 0, 100, at(20), at(20)));
     nothing_left(&mut core, refused, 1_000, 0, at(30));
     assert_eq!(used(&core, at(30)), 600);
+}
+
+#[test]
+fn what_others_took_of_a_minute_is_left_free_of_a_second_too() {
+    let requests =
+        |amount, per| limit("requests", Meter::Requests, amount, Window::Sliding { per });
+    let second = Limit {
+        name: "rps".into(),
+        ..requests(20, Duration::from_secs(1))
+    };
+    let mut core = one_target(vec![requests(1_200, MINUTE), second]);
+    // Others take 60 in ten seconds, of which the answers to ours tell.
+    for sent in 1..=10 {
+        let now = at(1_000 * sent);
+        let open = admitted(submit(&mut core, 0, 1, now, now));
+        let told = Signal {
+            limit: Some(1_200),
+            remaining: Some(1_200 - 7 * sent),
+            ..Signal::on(Meter::Requests)
+        };
+        accept(&mut core, open, told, now);
+    }
+    // 60 in a span of 15 s are four a second; one of the twenty is in use.
+    for _ in 0..15 {
+        admitted(submit(&mut core, 0, 1, at(10_500), at(10_500)));
+    }
+    waiting(submit(&mut core, 0, 1, at(600_000), at(10_500)));
 }
