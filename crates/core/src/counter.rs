@@ -3,6 +3,7 @@
 
 mod arrival;
 mod learned;
+mod others;
 mod quantum;
 mod rate;
 mod refused;
@@ -22,6 +23,7 @@ use crate::{
 
 use arrival::Arrivals;
 use learned::Learned;
+use others::Others;
 use quantum::Quantum;
 use rate::{MINUTE, Rate};
 use trust::Trust;
@@ -53,6 +55,9 @@ pub(crate) struct Counter {
     trust: Trust,
     rate: Rate,
     arrivals: Arrivals,
+    others: Others,
+    /// How old what an answer tells is when a request that starts then is counted, in nanoseconds.
+    told_late: u64,
     /// How many slots are used, where nobody publishes it.
     slots: Option<AdaptiveSlots>,
     /// Whether the answers to requests that are served name the remainder, and the ceiling.
@@ -118,6 +123,8 @@ impl Counter {
             trust: Trust::WHOLE,
             rate: Rate::WHOLE,
             arrivals,
+            others: Others::NOBODY,
+            told_late: 0,
             slots,
             told: false,
             tells_ceiling: false,
@@ -151,6 +158,7 @@ impl Counter {
         }
         if charges_otherwise {
             counter.trust = self.trust.anew();
+            counter.others = Others::NOBODY;
             counter.told = false;
             counter.tells_ceiling = false;
             counter.drift = None;
@@ -208,7 +216,7 @@ impl Counter {
             return Earliest::At(now.mono);
         }
         let counted = self.learned.scaled(charge);
-        let usable = self.usable() - self.learned.margin(self.usable());
+        let usable = self.usable() - self.left_free();
         let whole = self.earliest_within(usable, counted, now);
         let start = match self.trust.level_below(usable) {
             Some(level) => {
@@ -248,6 +256,9 @@ impl Counter {
         }
         let counted = self.learned.scale_next(charge);
         mark.counted = counted;
+        if !self.learned.is_estimated() {
+            self.others.were_charged(counted.saturating_sub(charge));
+        }
         if charge > 0 {
             mark.tries = self
                 .trust

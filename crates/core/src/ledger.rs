@@ -263,6 +263,8 @@ impl Ledger {
                     continue;
                 }
                 told = true;
+                follow_others(counters, limits, id);
+                let counter = &mut counters[id.index()];
                 if let Some((edge, certainty)) = counter.edge_told(signal, &mark, now) {
                     // The windows of one account end together.
                     let per = counter.limit.window.per().unwrap_or_default();
@@ -414,5 +416,15 @@ impl Ledger {
             self.expiries
                 .retain(|&(_, id)| reservations.at(id.0).is_some());
         }
+    }
+}
+
+/// What others take of the limit `told` they take of a shorter one on the same meter too, of which no answer tells.
+fn follow_others(counters: &mut [Counter], limits: &[LimitId], told: LimitId) {
+    let Some(others) = counters[told.index()].others() else {
+        return;
+    };
+    for id in limits {
+        counters[id.index()].follow_others(others);
     }
 }

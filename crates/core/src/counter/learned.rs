@@ -100,6 +100,11 @@ impl Learned {
         }
     }
 
+    /// Whether charges are estimates, so that a factor may be theirs.
+    pub(crate) fn is_estimated(&self) -> bool {
+        self.margin_min.is_some()
+    }
+
     /// Whether more than our rule says is charged.
     pub(crate) fn charges_more(&self) -> bool {
         self.factor > WHOLE

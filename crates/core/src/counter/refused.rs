@@ -9,9 +9,8 @@ use super::{Counter, Mark, ROUNDING, Totals};
 
 /// What is longer counts as that long where it is waited for nothing but our own doubt.
 const DOUBT_MAX: Duration = Duration::from_secs(60);
-/// Slots are doubted as if they came back in that time: they do when a call ends, and who is short of room for another is so for
-/// a moment.
-const DOUBT_OF_SLOTS: Duration = Duration::from_secs(4);
+/// So long slots are in doubt: they come back when calls end and not when a window does.
+const SLOTS_DOUBT: Duration = Duration::from_secs(8);
 /// A limit with no more of it in use, in hundredths of a percent, is not what a refusal was for: nobody cuts so deep. Of slots,
 /// which an operator may have guessed, hardly any need be.
 const SUSPICION_MIN: u64 = 2_000;
@@ -84,7 +83,7 @@ impl Counter {
             let full = self.whole.saturating_sub(mark.counted) + 1;
             return self.is_full(full, mark, now);
         }
-        let per = self.limit.window.per().unwrap_or(DOUBT_OF_SLOTS);
+        let per = self.limit.window.per().unwrap_or(SLOTS_DOUBT);
         let whole = self.whole;
         let ends = now.mono.saturating_add(wait).as_nanos();
         let began = ends.checked_sub(duration_nanos(per)).filter(|_| named);

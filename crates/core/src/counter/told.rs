@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use crate::time::duration_nanos;
 use crate::window::{Certainty, Edge};
 use crate::{Now, Reception, Settlement, Signal, Start, Window};
 
@@ -61,7 +62,7 @@ impl Counter {
             return;
         };
         let whole = signal.limit.unwrap_or(self.limit.amount.get());
-        let there = whole.saturating_sub(remaining);
+        let there = self.there(signal, whole, remaining);
         if !self.count.covers(mark.at, now) || !self.count.may_hold(there) {
             return;
         }
@@ -70,10 +71,40 @@ impl Counter {
             self.limit.start = Start::Full;
             self.unknown = false;
             self.count.set_used(there.saturating_add(unsure), now);
-        } else if !self.is_short() {
+        } else if self.is_short() {
+            self.follow_short(there, mark);
+        } else if self.tells_more(reception) {
             self.correct(there, unsure, remaining, mark, now);
         }
         self.told |= reception == Reception::Accepted;
+    }
+
+    /// A window of a second is over when it is read that `there` were used in it; what others took of it they may take again.
+    fn follow_short(&mut self, there: u64, mark: &Mark) {
+        if !self.learned.is_estimated() {
+            let ours = mark.before.saturating_add(mark.counted);
+            let per = self.limit.window.per().map_or(1, duration_nanos);
+            self.others.took_in(per, there.saturating_sub(ours));
+        }
+    }
+
+    /// What is used there of `whole`. A bucket of which nothing remains may be in debt, after a cut as deep as it was full before:
+    /// the time until it is whole again tells.
+    fn there(&self, signal: &Signal, whole: u64, remaining: u64) -> u64 {
+        let used = whole.saturating_sub(remaining);
+        let (0, Some(reset), true) = (remaining, signal.reset, self.count.is_bucket()) else {
+            return used;
+        };
+        let per = self.limit.window.per().map_or(1, duration_nanos).max(1);
+        let refills = u128::from(whole) * u128::from(duration_nanos(reset)) / u128::from(per);
+        let refills = u64::try_from(refills).unwrap_or(u64::MAX);
+        used.max(refills.min(self.limit.amount.get()))
+    }
+
+    /// Whether a remainder tells more than that the request was served or refused. Where none but refusals name one, it is that
+    /// nothing is left of a window whose end nobody knows: what others took of it must not be counted for as long as ours.
+    fn tells_more(&self, reception: Reception) -> bool {
+        reception == Reception::Accepted || self.told || self.count.is_bucket()
     }
 
     /// What of ours the provider's number may lack.
@@ -100,6 +131,18 @@ impl Counter {
         let overrun = self.totals.overrun.saturating_sub(mark.totals.overrun);
         let most = there.saturating_add(unsure).saturating_add(overrun);
         self.drift = Some(signed(least.saturating_sub(used)) - signed(used.saturating_sub(most)));
+        self.told_late = duration_nanos(now.mono.saturating_since(mark.at))
+            .saturating_add(self.arrivals.spread());
+        let [more, less] = [least.saturating_sub(used), used.saturating_sub(most)].map(|error| {
+            if Learned::is_leap(error, usable) {
+                0
+            } else {
+                error
+            }
+        });
+        if !self.learned.is_estimated() {
+            self.others.told(more, less, now.mono);
+        }
         if used < least {
             self.learned.told_more(least - used, usable);
             self.count.set_used(least, now);

@@ -4,10 +4,10 @@ use core::time::Duration;
 
 use sluicegate_core::{
     Amounts, BasisPoints, Core, Headroom, Limit, Meter, Mode, Now, Outcome, Reception,
-    ReservationId, Settlement, Signal, TargetId,
+    ReservationId, Settlement, Signal, TargetId, Window,
 };
 
-use crate::{admitted, at, one_target, policy, submit, tokens, waiting};
+use crate::{MINUTE, admitted, at, limit, one_target, policy, submit, tokens, waiting};
 
 fn accept(core: &mut Core, answered: ReservationId, signal: Signal, now: Now) {
     let target = TargetId::new(0);
@@ -194,4 +194,72 @@ fn a_limit_that_is_only_watched_does_not_keep_the_other_from_being_told() {
     accept(&mut core, open, told, at(10));
     let states: Vec<u64> = core.limit_states(at(10)).map(|state| state.used).collect();
     assert_eq!(states, [600, 100]);
+}
+
+/// Refused with that reset, and nothing left of `limit`.
+fn nothing_left(core: &mut Core, answered: ReservationId, limit: u64, reset: u64, now: Now) {
+    let full = Signal {
+        limit: Some(limit),
+        remaining: Some(0),
+        reset: Some(Duration::from_secs(reset)),
+        closed_for: Some(Duration::from_secs(1)),
+        ..Signal::on(Meter::Tokens)
+    };
+    let target = TargetId::new(0);
+    assert!(core.observe(target, answered, Reception::Refused, &[full], now));
+    core.settle(answered, Outcome::Failed, now)
+        .expect("it is open");
+}
+
+#[test]
+fn a_bucket_that_was_cut_while_it_was_full_is_in_debt_until_it_is_whole_again() {
+    let bucket = Limit {
+        window: Window::Bucket { per: MINUTE },
+        ..tokens(1_000)
+    };
+    // The first says only that it is full, and lets 50 in after a second; no debt is deeper than what the whole limit held.
+    for (reset, there) in [(60, 501), (90, 750), (3_600, 1_000)] {
+        let mut core = one_target(vec![bucket.clone()]);
+        let open = admitted(submit(&mut core, 0, 900, at(0), at(0)));
+        accept(&mut core, open, remaining(100), at(10));
+        let refused = admitted(submit(&mut core, 0, 50, at(20), at(20)));
+        nothing_left(&mut core, refused, 500, reset, at(20));
+        assert_eq!(used(&core, at(20)), there, "{reset}");
+    }
+}
+
+#[test]
+fn what_others_took_of_a_window_is_not_counted_where_only_a_refusal_tells_it() {
+    let mut core = one_target(vec![tokens(1_000)]);
+    admitted(submit(&mut core, 0, 500, at(0), at(0)));
+    let refused = admitted(submit(&mut core, 0, 100, at(20), at(20)));
+    nothing_left(&mut core, refused, 1_000, 0, at(30));
+    assert_eq!(used(&core, at(30)), 600);
+}
+
+#[test]
+fn what_others_took_of_a_minute_is_left_free_of_a_second_too() {
+    let requests =
+        |amount, per| limit("requests", Meter::Requests, amount, Window::Sliding { per });
+    let second = Limit {
+        name: "rps".into(),
+        ..requests(20, Duration::from_secs(1))
+    };
+    let mut core = one_target(vec![requests(1_200, MINUTE), second]);
+    // Others take 60 in ten seconds, of which the answers to ours tell.
+    for sent in 1..=10 {
+        let now = at(1_000 * sent);
+        let open = admitted(submit(&mut core, 0, 1, now, now));
+        let told = Signal {
+            limit: Some(1_200),
+            remaining: Some(1_200 - 7 * sent),
+            ..Signal::on(Meter::Requests)
+        };
+        accept(&mut core, open, told, now);
+    }
+    // 60 in a span of 15 s are four a second; one of the twenty is in use.
+    for _ in 0..15 {
+        admitted(submit(&mut core, 0, 1, at(10_500), at(10_500)));
+    }
+    waiting(submit(&mut core, 0, 1, at(600_000), at(10_500)));
 }

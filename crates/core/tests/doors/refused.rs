@@ -3,8 +3,9 @@
 use core::time::Duration;
 
 use sluicegate_core::{
-    BasisPoints, Calendar, Core, Decision, Event, Failures, Headroom, Limit, LimitId, Meter, Now,
-    Outcome, Policy, Reception, ReservationId, Signal, Target, TargetId, WallTime, Window,
+    Amounts, BasisPoints, Calendar, Core, Decision, Event, Failures, Headroom, Limit, LimitId,
+    Meter, Now, Outcome, Policy, Reception, ReservationId, Signal, Target, TargetId, WallTime,
+    Window,
 };
 
 use crate::{MINUTE, admitted, at, events, limit, one_target, policy, submit, waiting};
@@ -394,4 +395,26 @@ fn an_overload_is_about_the_fullest_limit_where_no_slots_are_counted() {
         core.observe(target, only, Reception::Refused, &[closed], at(1_100));
         assert_eq!(usable(&core, at(1_100)), usable_after);
     }
+}
+
+#[test]
+fn slots_are_in_doubt_for_seconds_and_not_for_a_window() {
+    let mut core = one_target(vec![crate::in_flight(8)]);
+    let start = |core: &mut Core| admitted(submit(core, 0, 1, at(1_000), at(1_000)));
+    let open: Vec<_> = (0..6).map(|_| start(&mut core)).collect();
+    let seventh = start(&mut core);
+    let closed = Signal {
+        closed_for: Some(NO_HINT),
+        ..Signal::on(Meter::Concurrent)
+    };
+    let target = TargetId::new(0);
+    core.observe(target, seventh, Reception::Refused, &[closed], at(1_100));
+    core.settle(seventh, Outcome::Failed, at(1_100))
+        .expect("it is open");
+    let used = Outcome::Used(Amounts::ZERO);
+    core.settle(open[0], used, at(1_200)).expect("it is open");
+    waiting(submit(&mut core, 0, 1, at(600_000), at(1_200)));
+    // Two seconds after the refusal one asks.
+    core.handle_timeout(at(3_100));
+    started(&mut core);
 }

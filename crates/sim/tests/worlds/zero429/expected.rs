@@ -72,8 +72,6 @@ fn rejections(outcome: &Outcome) -> (u64, &'static str) {
         Trouble::Dear | Trouble::Cheap if outcome.load == Load::Large => (20, ""),
         Trouble::Dear | Trouble::Cheap => (0, ""),
         Trouble::Others | Trouble::Cut if adapts => (300, ADAPTS),
-        // One window in hundreds is refused in a heap.
-        Trouble::Others if outcome.provider == "openrouter" => (600, ""),
         Trouble::Others => (300, ""),
         Trouble::Cut => (500, ""),
     }
