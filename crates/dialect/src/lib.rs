@@ -6,6 +6,7 @@
 //! reading costs what deciding needs. Nothing here sends, waits or reads a clock; wall time is an
 //! argument.
 
+pub mod anthropic;
 mod charge_told;
 mod clock_text;
 mod error_text;

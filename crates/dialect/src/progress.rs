@@ -17,10 +17,10 @@ pub struct Progress {
     pub finished: bool,
     /// Whether a choice ended because it reached its maximum.
     pub cut: bool,
-    /// Whether `[DONE]` came.
+    /// Whether the event came that ends every whole stream: `[DONE]`, `message_stop`.
     pub done: bool,
     /// The last usage that was told. Where every chunk tells one it is cumulative: the last holds
-    /// all.
+    /// all. Anthropic tells the input first, so that until `finished` the output of it means little.
     pub usage: Option<Usage>,
     /// The first error that came inside the stream.
     pub error: Option<UpstreamError>,

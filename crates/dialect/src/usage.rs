@@ -8,6 +8,9 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Of these, read from a cache; zero where the answer does not say.
     pub cached_input_tokens: u64,
+    /// Of the input, written to a cache, which some providers charge dearer; zero where the answer
+    /// does not say.
+    pub cache_write_input_tokens: u64,
     /// Output tokens, reasoning included.
     pub output_tokens: u64,
     /// Of these, reasoning; zero where the answer does not say.

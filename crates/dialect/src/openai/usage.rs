@@ -70,6 +70,7 @@ mod tests {
         let expected = Usage {
             input_tokens: 2_006,
             cached_input_tokens: 1_920,
+            cache_write_input_tokens: 0,
             output_tokens: 300,
             reasoning_tokens: 192,
         };

@@ -1,0 +1,16 @@
+//! Anthropic's messages.
+
+mod content;
+mod endings;
+mod envelope;
+mod error;
+mod members;
+mod rewrite;
+mod stream;
+mod usage;
+
+pub use endings::is_cut;
+pub use envelope::{Call, Envelope};
+pub use error::{ErrorOut, error_body, error_event, error_kind};
+pub use rewrite::Changes;
+pub use stream::MessageStream;
