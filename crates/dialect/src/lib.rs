@@ -7,6 +7,7 @@
 //! argument.
 
 pub mod anthropic;
+pub mod canonical;
 mod charge_told;
 mod clock_text;
 mod error_text;
@@ -25,8 +26,11 @@ mod signal;
 mod splice;
 pub mod sse;
 mod text;
+mod translate;
+mod translate_stream;
 mod upstream_error;
 mod usage;
+mod wire_form;
 mod work_time;
 
 pub use charge_told::{charge_refused, charge_told, taken_between};
@@ -37,6 +41,8 @@ pub use request_error::RequestError;
 pub use retry_hint::retry_hint;
 pub use signal::signals;
 pub use text::TextTally;
+pub use translate::{Dialect, Translation, translate_request};
+pub use translate_stream::StreamTranslation;
 pub use upstream_error::{UpstreamError, classify};
 pub use usage::Usage;
 pub use work_time::work_time;

@@ -24,6 +24,28 @@ pub struct UpstreamError {
     pub message: String,
 }
 
+impl UpstreamError {
+    /// What the provider says, or that it says nothing.
+    pub(crate) fn said(&self) -> &str {
+        if self.message.is_empty() {
+            "the provider failed without saying why"
+        } else {
+            &self.message
+        }
+    }
+
+    /// An event of a stream that is translated cannot be read. It might have been output: to leave
+    /// it out would be to lose it.
+    pub(crate) fn not_readable() -> Self {
+        Self {
+            class: ErrorClass::Server,
+            code: String::new(),
+            kind: String::new(),
+            message: "an event of the provider's stream cannot be read".to_owned(),
+        }
+    }
+}
+
 /// Reads the body of an answer that is no success, and judges it by `provider`'s table, then by the
 /// status.
 ///

@@ -68,7 +68,8 @@ impl Told {
         self
     }
 
-    fn usage(&self) -> Option<Usage> {
+    /// What is known by now; `None` where nothing is.
+    pub(super) fn usage(&self) -> Option<Usage> {
         if self.input.is_none() && self.output.is_none() {
             return None;
         }

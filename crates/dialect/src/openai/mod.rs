@@ -7,6 +7,7 @@ mod members;
 mod messages;
 mod rewrite;
 mod stream;
+mod translate;
 mod usage;
 
 pub use crate::progress::Progress;
@@ -18,3 +19,7 @@ pub use envelope::Envelope;
 pub use error::{ErrorOut, error_body, error_event};
 pub use rewrite::{Changes, IncludeUsage};
 pub use stream::{ChatStream, UsageChunk};
+pub use translate::{
+    StreamReader, StreamWriter, field_of, read_answer, read_request, write_answer, write_error,
+    write_request,
+};
