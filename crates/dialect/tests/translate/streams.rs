@@ -1,6 +1,10 @@
 //! Where chunks break makes no difference, and what order calls come in neither.
 
-use crate::fixtures::{DIALECTS, fixtures, play};
+use bytes::BytesMut;
+use sluicegate_dialect::anthropic::StreamWriter;
+use sluicegate_dialect::canonical::Event;
+
+use crate::fixtures::{DIALECTS, fixtures, play, stamp};
 
 /// Every stream, to every dialect, its own too.
 fn each(test: impl Fn(&str, &[u8], usize, usize)) {
@@ -111,4 +115,82 @@ fn calls_in_turns_are_put_in_order() {
         calls,
         expected.map(|(id, text)| (id.to_owned(), text.to_owned()))
     );
+}
+
+fn written(events: &[Event]) -> String {
+    let mut writer = StreamWriter::new(stamp());
+    let mut out = BytesMut::new();
+    for event in events {
+        writer.write(event, &mut out);
+    }
+    String::from_utf8(out.to_vec()).expect("what is written is UTF-8")
+}
+
+#[test]
+fn thoughts_that_were_sealed_apart_stay_apart() {
+    let thought = |text: &str| Event::Thinking(text.to_owned());
+    let seal = |seal: &str| Event::Signature(seal.to_owned());
+    let said = written(&[
+        thought("a"),
+        thought("b"),
+        seal("1"),
+        thought("c"),
+        seal("2"),
+    ]);
+    let count = |part: &str| said.matches(part).count();
+    assert_eq!(count("event: content_block_start"), 2);
+    assert_eq!(count("event: content_block_stop"), 2);
+    assert!(said.contains(r#""index":1,"delta":{"type":"signature_delta","signature":"2"}"#));
+}
+
+#[test]
+fn calls_in_turns_without_end_are_not_held_for_ever() {
+    let call = |index: u32| Event::ToolCall {
+        index,
+        id: format!("c{index}"),
+        name: "f".to_owned(),
+    };
+    let more = |index: u32| Event::Arguments {
+        index,
+        text: "[".repeat(1 << 20),
+    };
+    let said = written(&[
+        call(0),
+        more(0),
+        call(1),
+        more(1),
+        more(1),
+        more(1),
+        more(1),
+        more(1),
+    ]);
+    assert!(
+        said.trim_end().ends_with("put in order\"}}"),
+        "{}",
+        &said[said.len() - 200..]
+    );
+    assert_eq!(said.matches("event: error").count(), 1);
+}
+
+/// What the gateway adds where the upstream has closed too early.
+#[test]
+fn a_stream_that_was_cut_can_be_failed_once() {
+    use sluicegate_dialect::openai::UsageChunk;
+    use sluicegate_dialect::{Dialect, StreamTranslation, classify};
+    let provider = crate::fixtures::row("anthropic");
+    let status = http::StatusCode::BAD_GATEWAY;
+    let error = classify(&provider, status, &http::HeaderMap::new(), b"");
+    let from = (Dialect::Anthropic, provider);
+    let mut stream = StreamTranslation::new(from, Dialect::OpenAiChat, stamp(), UsageChunk::Pass);
+    let mut out = BytesMut::new();
+    stream.finish(&mut out);
+    assert_eq!(out, b""[..]);
+    stream.fail(error.clone(), &mut out);
+    stream.fail(error, &mut out);
+    let said = String::from_utf8(out.to_vec()).expect("text");
+    assert_eq!(
+        said,
+        "data: {\"error\":{\"message\":\"the provider failed without saying why\",\"type\":\"api_error\",\"code\":\"upstream_error\",\"param\":null}}\n\n"
+    );
+    assert!(!stream.progress().is_complete());
 }

@@ -96,6 +96,7 @@ impl StreamWriter {
             Event::Signature(signature) => {
                 self.open_thinking(out);
                 self.delta(&Delta::Signature { signature }, out);
+                self.close(out);
             }
             Event::SealedThinking(data) => {
                 self.finish_calls(out);

@@ -5,6 +5,9 @@ use crate::canonical::{Answer, FinishReason, Part};
 use crate::wire_form::{TextOr, parse};
 use crate::{RequestError, Usage};
 
+/// So much of an answer's id is in the ids that are made up for its calls.
+const ANSWER_ID_BYTES_MAX: usize = 64;
+
 /// Reads an answer that came whole: its first choice, as no more than one was asked for.
 ///
 /// # Errors
@@ -62,9 +65,10 @@ fn parts(message: wire::Message, answer_id: &str) -> Vec<Part> {
 
 /// The id of a call, made up where the server gave none: without one no result can be given.
 pub(super) fn call_id(given: Option<String>, answer_id: &str, index: usize) -> String {
-    given
-        .filter(|id| !id.is_empty())
-        .unwrap_or_else(|| format!("call_{answer_id}_{index}"))
+    given.filter(|id| !id.is_empty()).unwrap_or_else(|| {
+        let end = answer_id.floor_char_boundary(ANSWER_ID_BYTES_MAX);
+        format!("call_{}_{index}", &answer_id[..end])
+    })
 }
 
 /// What a `finish_reason` means. One that is not known is an end like others.

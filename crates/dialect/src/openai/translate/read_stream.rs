@@ -16,6 +16,9 @@ use crate::{UpstreamError, Usage, upstream_error};
 /// As many calls of tools are followed; the pieces of more belong to the last.
 const CALLS_MAX: usize = 1_024;
 
+/// So much of a call's id tells it from others.
+const ID_BYTES_MAX: usize = 128;
+
 /// Reads one streamed answer.
 ///
 /// The end is told when the stream says that it is over, not when the choice has ended: the usage
@@ -27,7 +30,7 @@ pub struct StreamReader {
     id: String,
     started: bool,
     ended: bool,
-    /// The calls so far: the index that the server gave each, and its id.
+    /// The calls so far: the index that the server gave each, and the beginning of its id.
     calls: Vec<(Option<u32>, String)>,
     finish: Option<FinishReason>,
     usage: Option<Usage>,
@@ -146,8 +149,8 @@ impl StreamReader {
             Some(index) => index,
             None => {
                 let index = self.calls.len();
-                self.calls
-                    .push((call.index, id.clone().unwrap_or_default()));
+                let known = id.as_deref().map_or("", beginning).to_owned();
+                self.calls.push((call.index, known));
                 events.push(Event::ToolCall {
                     index: number(index),
                     id: call_id(id, &self.id, index),
@@ -172,7 +175,7 @@ impl StreamReader {
             return Some(last);
         }
         let fits = |(known_index, known_id): &(Option<u32>, String)| {
-            *known_index == index && id.is_none_or(|id| id == known_id)
+            *known_index == index && id.is_none_or(|id| beginning(id) == known_id)
         };
         let found = self.calls.iter().rposition(fits);
         let is_more = index.is_none() && id.is_none();
@@ -194,6 +197,10 @@ impl StreamReader {
         self.ended = true;
         events.push(Event::Error(error));
     }
+}
+
+fn beginning(id: &str) -> &str {
+    &id[..id.floor_char_boundary(ID_BYTES_MAX)]
 }
 
 fn number(index: usize) -> u32 {

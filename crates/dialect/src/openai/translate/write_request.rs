@@ -56,7 +56,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         logprobs: sampling.logprobs.map(|_| true),
         top_logprobs: sampling.logprobs.filter(|count| *count > 0),
         logit_bias: sampling.logit_bias.as_ref().map(|bias| bias.raw()),
-        tools: has_tools.then(|| tools(&request.tools, &mut unsaid)),
+        tools: has_tools.then(|| tools(&request.tools, target, &mut unsaid)),
         tool_choice: has_tools
             .then(|| tool_choice(&request.tool_choice))
             .flatten(),
@@ -240,13 +240,13 @@ fn stop(texts: &[String], unsaid: &mut Vec<Feature>) -> Option<TextOr<String>> {
     (!kept.is_empty()).then(|| TextOr::List(kept.to_vec()))
 }
 
-fn tools(tools: &[Tool], unsaid: &mut Vec<Feature>) -> Vec<wire::Tool> {
+fn tools(tools: &[Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Vec<wire::Tool> {
     let mut written = Vec::with_capacity(tools.len());
     for tool in tools {
         if tool.name.len() > NAME_BYTES_MAX {
             unsaid.push(Feature::ToolNames);
         }
-        let fits = tool.parameters.as_ref().is_none_or(fits_strict);
+        let fits = target.follows_schema && tool.parameters.as_ref().is_none_or(fits_strict);
         if tool.strict == Some(true) && !fits {
             unsaid.push(Feature::StrictTools);
         }
@@ -256,7 +256,7 @@ fn tools(tools: &[Tool], unsaid: &mut Vec<Feature>) -> Vec<wire::Tool> {
                 name: tool.name.clone(),
                 description: tool.description.clone(),
                 parameters: tool.parameters.as_ref().map(|schema| schema.raw()),
-                strict: tool.strict.map(|strict| strict && fits),
+                strict: tool.strict.filter(|strict| !strict || fits),
                 ..wire::Function::default()
             }),
             ..wire::Tool::default()

@@ -9,6 +9,9 @@ use crate::canonical::{Event, Stamp};
 use crate::openai::{UsageChunk, error_event};
 use crate::wire_form::to_json;
 
+/// The longest id or model's name that is passed on.
+const NAME_BYTES_MAX: usize = 256;
+
 /// Writes one streamed answer.
 #[derive(Debug)]
 pub struct StreamWriter {
@@ -85,7 +88,8 @@ impl StreamWriter {
 
     fn begin(&mut self, id: &str, model: &str) {
         let tell = |place: &mut String, told: &str| {
-            if !told.is_empty() {
+            // It stands in every chunk.
+            if (1..=NAME_BYTES_MAX).contains(&told.len()) {
                 told.clone_into(place);
             }
         };
