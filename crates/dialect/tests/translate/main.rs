@@ -2,6 +2,7 @@
 //! of it in each other dialect. `UPDATE_EXPECTED=1` writes the latter.
 
 mod fixtures;
+mod fuzz;
 mod indent;
 mod properties;
 mod streams;
