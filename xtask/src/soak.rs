@@ -1,7 +1,8 @@
 //! Long randomised runs, with a page about what was run and what came of it.
 //!
-//! A round runs every property test with many cases from fresh seeds, and the end-to-end chaos tests with more rounds
-//! than in the ordinary test run. A found failure is kept by proptest beside the test, to be committed with the mend.
+//! A round runs every property test with many cases from fresh seeds, and the end-to-end chaos tests and the fuzz targets
+//! with more rounds than in the ordinary test run. A found failure is kept by proptest beside the test, to be committed
+//! with the mend.
 
 mod zero429;
 
@@ -39,6 +40,9 @@ pub(crate) struct Args {
     /// Rounds of each end-to-end chaos test
     #[arg(long, default_value_t = 200)]
     chaos_rounds: u32,
+    /// Rounds of each fuzz target, of which a hundred thousand take some ten seconds
+    #[arg(long, default_value_t = 200_000)]
+    fuzz_rounds: u64,
 }
 
 /// What else can be run for long.
@@ -107,7 +111,9 @@ fn round(
         .env("PROPTEST_CASES", args.cases.to_string())
         .env("PROPTEST_RNG_SEED", seed.to_string())
         .env("SLUICEGATE_CHAOS_ROUNDS", args.chaos_rounds.to_string())
-        .env("SLUICEGATE_CHAOS_SEED", seed.to_string());
+        .env("SLUICEGATE_CHAOS_SEED", seed.to_string())
+        .env("SLUICEGATE_FUZZ_ROUNDS", args.fuzz_rounds.to_string())
+        .env("SLUICEGATE_FUZZ_SEED", seed.to_string());
     test::with_environment(&mut tests, environment);
     let started = clock::now();
     let mut tally = Tally::default();
@@ -145,11 +151,13 @@ fn page(args: &Args, machine: &Machine, rounds: &[Round]) -> String {
         seeds,
         cases,
         chaos_rounds,
+        fuzz_rounds,
         ..
     } = args;
     let mut page = format!(
         "# Soak of {}\n\n\
-         Command: `cargo xtask soak --minutes {minutes} --seeds {seeds} --cases {cases} --chaos-rounds {chaos_rounds}`\n\n\
+         Command: `cargo xtask soak --minutes {minutes} --seeds {seeds} --cases {cases} --chaos-rounds {chaos_rounds} \
+         --fuzz-rounds {fuzz_rounds}`\n\n\
          Machine: {machine}\n\n\
          | seed | seconds | tests passed | failed | outcome |\n|---|---|---|---|---|\n",
         clock::today()
@@ -177,6 +185,7 @@ mod tests {
             seeds: 2,
             cases: 3,
             chaos_rounds: 4,
+            fuzz_rounds: 5,
         };
         let machine = Machine::look();
         let rounds = [Round {
@@ -189,9 +198,9 @@ mod tests {
             outcome: "exit status: 101".to_owned(),
         }];
         let page = page(&args, &machine, &rounds);
-        assert!(
-            page.contains("`cargo xtask soak --minutes 1 --seeds 2 --cases 3 --chaos-rounds 4`")
-        );
+        assert!(page.contains(
+            "`cargo xtask soak --minutes 1 --seeds 2 --cases 3 --chaos-rounds 4 --fuzz-rounds 5`"
+        ));
         assert!(page.contains(&format!("Machine: {machine}\n")));
         assert!(page.ends_with("| 1 | 60 | 7 | 1 | exit status: 101 |\n"));
     }

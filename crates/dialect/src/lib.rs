@@ -6,6 +6,8 @@
 //! reading costs what deciding needs. Nothing here sends, waits or reads a clock; wall time is an
 //! argument.
 
+pub mod anthropic;
+pub mod canonical;
 mod charge_told;
 mod clock_text;
 mod error_text;
@@ -14,18 +16,33 @@ mod header_text;
 mod json;
 pub mod openai;
 mod period;
+mod progress;
 mod rate_limit_fields;
 mod refusal;
+mod request_error;
+mod request_member;
 mod retry_hint;
 mod signal;
+mod splice;
 pub mod sse;
 mod text;
+mod translate;
+mod translate_stream;
+mod upstream_error;
+mod usage;
+mod wire_form;
 mod work_time;
 
 pub use charge_told::{charge_refused, charge_told, taken_between};
 pub use estimate::{charge, text_tokens, tokens};
+pub use progress::Progress;
 pub use refusal::{RefusalFacts, refusal_facts, told_by_refusal};
+pub use request_error::RequestError;
 pub use retry_hint::retry_hint;
 pub use signal::signals;
 pub use text::TextTally;
+pub use translate::{Dialect, Translation, translate_request};
+pub use translate_stream::StreamTranslation;
+pub use upstream_error::{UpstreamError, classify};
+pub use usage::Usage;
 pub use work_time::work_time;

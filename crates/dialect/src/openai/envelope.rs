@@ -7,20 +7,16 @@
 //! charged wrongly: written twice, they are refused.
 
 use bytes::Bytes;
-use serde::de::IgnoredAny;
 
 use super::members::Members;
 use super::messages::Messages;
-use super::request_error::{RequestError, twice, wrong};
 use crate::TextTally;
 use crate::json::{self, Cursor, Span};
+use crate::request_error::{RequestError, twice, wrong};
+use crate::request_member::{OUTPUT_CAP_MAX, checked_object, count, flag, length, model};
 
-/// The largest output maximum that is believed.
-const OUTPUT_CAP_MAX: u64 = 1 << 31;
 /// The most choices that one request may ask for.
 const CHOICES_MAX: u64 = 128;
-/// The longest model name.
-const MODEL_BYTES_MAX: usize = 256;
 
 /// A chat completion request, read as far as deciding needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -168,92 +164,6 @@ impl Envelope {
         self.places.stream_options = Some(options);
         Ok(())
     }
-}
-
-/// The body's object, after the whole body was found to be JSON in UTF-8.
-fn checked_object(body: &[u8]) -> Result<Cursor<'_>, RequestError> {
-    let text = simdutf8::compat::from_utf8(body).map_err(|error| RequestError {
-        param: None,
-        message: format!(
-            "the body is not UTF-8: invalid byte at offset {}",
-            error.valid_up_to()
-        ),
-    })?;
-    serde_json::from_str::<IgnoredAny>(text).map_err(|error| RequestError {
-        param: None,
-        message: format!("the body is not valid JSON: {error}"),
-    })?;
-    let root = Cursor::new(body);
-    if root.peek() == b'{' {
-        Ok(root)
-    } else {
-        Err(RequestError {
-            param: None,
-            message: "the body must be a JSON object with `model` and `messages`".to_owned(),
-        })
-    }
-}
-
-fn model(body: &[u8], value: Option<&Span>) -> Result<String, RequestError> {
-    let Some(value) = value else {
-        return Err(RequestError::of(
-            "model",
-            "`model` is missing: name the model or route to use",
-        ));
-    };
-    if body[value.start] != b'"' {
-        return Err(wrong("model", "a string", &Cursor::at(body, value.start)));
-    }
-    match json::string(body, value) {
-        Some(name) if name.is_empty() => Err(RequestError::of(
-            "model",
-            "`model` is empty: name the model or route to use",
-        )),
-        Some(name) if name.len() <= MODEL_BYTES_MAX => Ok(name.into_owned()),
-        Some(_) => Err(RequestError {
-            param: Some("model"),
-            message: format!("`model` is longer than {MODEL_BYTES_MAX} bytes"),
-        }),
-        None => Err(RequestError::of(
-            "model",
-            "`model` holds an escape that stands for no character",
-        )),
-    }
-}
-
-fn flag(body: &[u8], param: &'static str, value: Option<&Span>) -> Result<bool, RequestError> {
-    let Some(value) = value else { return Ok(false) };
-    match &body[value.clone()] {
-        b"true" => Ok(true),
-        b"false" => Ok(false),
-        _ => Err(wrong(
-            param,
-            "true or false",
-            &Cursor::at(body, value.start),
-        )),
-    }
-}
-
-fn count(
-    body: &[u8],
-    param: &'static str,
-    value: Option<&Span>,
-    range: std::ops::RangeInclusive<u64>,
-) -> Result<Option<u64>, RequestError> {
-    let Some(value) = value.filter(|value| !json::is_null(body, value)) else {
-        return Ok(None);
-    };
-    match json::unsigned(body, value).filter(|number| range.contains(number)) {
-        Some(number) => Ok(Some(number)),
-        None => {
-            let expected = format!("a whole number from {} to {}", range.start(), range.end());
-            Err(wrong(param, &expected, &Cursor::at(body, value.start)))
-        }
-    }
-}
-
-fn length(value: Option<&Span>) -> u64 {
-    value.map_or(0, |value| value.len() as u64)
 }
 
 #[cfg(test)]

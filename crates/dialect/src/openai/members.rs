@@ -1,8 +1,8 @@
 //! The members of a request that are read, found in one walk over the body.
 
 use super::messages::Messages;
-use super::request_error::{RequestError, twice};
 use crate::json::{Cursor, Span};
+use crate::request_error::{RequestError, twice};
 
 /// The members of a request that are read, where they stand and are not null.
 #[derive(Default)]

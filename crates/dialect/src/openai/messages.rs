@@ -3,9 +3,9 @@
 //! Texts are tallied where they lie. What a part is follows from the member that it holds, not from
 //! its `type`, which may come after it.
 
-use super::request_error::{RequestError, wrong, wrong_at};
 use crate::TextTally;
 use crate::json::{Cursor, Piece};
+use crate::request_error::{RequestError, wrong, wrong_at};
 use crate::text::Gatherer;
 
 /// What the messages hold.

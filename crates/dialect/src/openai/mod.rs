@@ -5,17 +5,23 @@ mod envelope;
 mod error;
 mod members;
 mod messages;
-mod request_error;
 mod rewrite;
 mod stream;
 mod template;
+mod translate;
 mod usage;
 
+pub use crate::progress::Progress;
+pub use crate::request_error::RequestError;
+pub use crate::upstream_error::{UpstreamError, classify};
+pub use crate::usage::Usage;
 pub use endings::is_cut;
 pub use envelope::Envelope;
-pub use error::{ErrorOut, UpstreamError, classify, error_body, error_event};
-pub use request_error::RequestError;
+pub use error::{ErrorOut, error_body, error_event};
 pub use rewrite::{Changes, IncludeUsage, Priority};
-pub use stream::{ChatStream, Progress, UsageChunk};
+pub use stream::{ChatStream, UsageChunk};
 pub use template::Template;
-pub use usage::Usage;
+pub use translate::{
+    StreamReader, StreamWriter, field_of, read_answer, read_request, write_answer, write_error,
+    write_request,
+};

@@ -3,12 +3,11 @@
 //! Rebuilding the body from a tree would reorder members, reformat numbers and fold escapes, and
 //! what the client wrote would not be what the provider reads.
 
-use std::borrow::Cow;
-
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
 use super::Envelope;
-use crate::json::{self, Cursor, Span};
+use crate::json::{self, Cursor};
+use crate::splice::{Edit, splice};
 
 /// What is to be different upstream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -162,28 +161,6 @@ impl Envelope {
             text: (member + ",").into(),
         }
     }
-}
-
-struct Edit {
-    at: Span,
-    text: Cow<'static, str>,
-}
-
-fn splice(body: &Bytes, mut edits: Vec<Edit>) -> Bytes {
-    if edits.is_empty() {
-        return body.clone();
-    }
-    edits.sort_by_key(|edit| edit.at.start);
-    let added: usize = edits.iter().map(|edit| edit.text.len()).sum();
-    let mut out = BytesMut::with_capacity(body.len() + added);
-    let mut copied = 0;
-    for edit in edits {
-        out.extend_from_slice(&body[copied..edit.at.start]);
-        out.extend_from_slice(edit.text.as_bytes());
-        copied = edit.at.end;
-    }
-    out.extend_from_slice(&body[copied..]);
-    out.freeze()
 }
 
 #[cfg(test)]

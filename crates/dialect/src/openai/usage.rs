@@ -1,20 +1,7 @@
-//! What an answer says that it used.
+//! Where an answer says what it used.
 
+use crate::Usage;
 use crate::json::{self, Cursor};
-
-/// Tokens as the provider counted them. Input includes what was read from a cache, output includes
-/// reasoning.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Usage {
-    /// Input tokens, cached ones included.
-    pub input_tokens: u64,
-    /// Of these, read from a cache; zero where the answer does not say.
-    pub cached_input_tokens: u64,
-    /// Output tokens, reasoning included.
-    pub output_tokens: u64,
-    /// Of these, reasoning; zero where the answer does not say.
-    pub reasoning_tokens: u64,
-}
 
 impl Usage {
     /// The usage in the body of an answer that is no stream. `None` where it says nothing (absent,
@@ -83,6 +70,7 @@ mod tests {
         let expected = Usage {
             input_tokens: 2_006,
             cached_input_tokens: 1_920,
+            cache_write_input_tokens: 0,
             output_tokens: 300,
             reasoning_tokens: 192,
         };

@@ -18,12 +18,12 @@ pub struct RequestError {
 }
 
 /// The value at hand, that of `param`, is not what was expected.
-pub(super) fn wrong(param: &'static str, expected: &str, value: &Cursor<'_>) -> RequestError {
+pub(crate) fn wrong(param: &'static str, expected: &str, value: &Cursor<'_>) -> RequestError {
     wrong_at(param, param, expected, value)
 }
 
 /// The same for a value further inside of `param`.
-pub(super) fn wrong_at(
+pub(crate) fn wrong_at(
     param: &'static str,
     place: &str,
     expected: &str,
@@ -49,7 +49,7 @@ pub(super) fn wrong_at(
     }
 }
 
-pub(super) fn twice(param: &'static str) -> RequestError {
+pub(crate) fn twice(param: &'static str) -> RequestError {
     RequestError {
         param: Some(param),
         message: format!(
@@ -59,7 +59,7 @@ pub(super) fn twice(param: &'static str) -> RequestError {
 }
 
 impl RequestError {
-    pub(super) fn of(param: &'static str, message: &str) -> Self {
+    pub(crate) fn of(param: &'static str, message: &str) -> Self {
         Self {
             param: Some(param),
             message: message.to_owned(),

@@ -1,0 +1,63 @@
+//! Messages to and from the canonical form.
+
+mod call;
+mod json_end;
+mod read_answer;
+mod read_request;
+mod read_stream;
+mod wire;
+mod write_answer;
+mod write_request;
+mod write_stream;
+mod write_thinking;
+
+use sluicegate_catalog::ErrorClass;
+
+use crate::canonical::Feature;
+
+pub use read_answer::read_answer;
+pub use read_request::read_request;
+pub use read_stream::StreamReader;
+pub use write_answer::{write_answer, write_error};
+pub use write_request::write_request;
+pub use write_stream::StreamWriter;
+
+/// The member of a request in which this dialect says `feature`.
+pub const fn field_of(feature: Feature) -> &'static str {
+    match feature {
+        Feature::Temperature => "temperature",
+        Feature::TopK => "top_k",
+        // These six this dialect cannot say, so that no request of it holds them.
+        Feature::FrequencyPenalty => "frequency_penalty",
+        Feature::PresencePenalty => "presence_penalty",
+        Feature::Seed => "seed",
+        Feature::Logprobs => "logprobs",
+        Feature::LogitBias => "logit_bias",
+        Feature::Audio => "messages[].content[].audio",
+        Feature::StopSequences => "stop_sequences",
+        Feature::Images => "messages[].content[].image",
+        Feature::Documents => "messages[].content[].document",
+        Feature::Files => "messages[].content[].source.file_id",
+        Feature::ToolNames => "tools[].name",
+        Feature::StrictTools => "tools[].strict",
+        Feature::ToolArguments => "messages[].content[].tool_use.input",
+        Feature::ToolResultMedia => "messages[].content[].tool_result.content",
+        Feature::Prefill | Feature::AssistantFirst => "messages[].role",
+    }
+}
+
+/// The kind of an error of that class.
+const fn kind_of(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Rate | ErrorClass::Daily | ErrorClass::Ramp => "rate_limit_error",
+        ErrorClass::Overload => "overloaded_error",
+        ErrorClass::TooLargeForLimit
+        | ErrorClass::Invalid
+        | ErrorClass::Context
+        | ErrorClass::Policy => "invalid_request_error",
+        ErrorClass::Auth => "authentication_error",
+        ErrorClass::Billing => "billing_error",
+        ErrorClass::Timeout => "timeout_error",
+        ErrorClass::Server => "api_error",
+    }
+}

@@ -1,0 +1,61 @@
+//! A message into the canonical form.
+
+use super::wire;
+use crate::canonical::{Answer, FinishReason, Part};
+use crate::wire_form::parse;
+use crate::{RequestError, Usage};
+
+/// Reads an answer that came whole. Blocks of tools that the provider runs itself are left out: no
+/// translated request asks for them.
+///
+/// # Errors
+/// [`RequestError`] where it is no answer: not JSON, or without content.
+pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
+    let wire: wire::Answer = parse(body)?;
+    let Some(content) = wire.content else {
+        return Err(RequestError {
+            param: None,
+            message: "the answer has no content".to_owned(),
+        });
+    };
+    Ok(Answer {
+        id: wire.id.unwrap_or_default(),
+        model: wire.model.unwrap_or_default(),
+        parts: content.into_iter().filter_map(part).collect(),
+        finish: finish(wire.stop_reason.as_deref(), wire.stop_sequence),
+        usage: Usage::from_message(body),
+    })
+}
+
+fn part(block: wire::Block) -> Option<Part> {
+    match block.kind.as_str() {
+        "text" => block.text.filter(|text| !text.is_empty()).map(Part::Text),
+        "thinking" => Some(Part::Thinking {
+            text: block.thinking.unwrap_or_default(),
+            signature: block.signature,
+        }),
+        "redacted_thinking" => block.data.map(Part::SealedThinking),
+        "tool_use" => Some(Part::ToolCall {
+            id: block.id.unwrap_or_default(),
+            name: block.name.unwrap_or_default(),
+            arguments: block
+                .input
+                .map(|input| input.get().to_owned())
+                .unwrap_or_default(),
+        }),
+        _ => None,
+    }
+}
+
+/// What a `stop_reason` means. One that is not known is an end like others.
+pub(super) fn finish(reason: Option<&str>, sequence: Option<String>) -> FinishReason {
+    match (reason, sequence) {
+        (Some("stop_sequence"), Some(sequence)) => FinishReason::StopSequence(sequence),
+        (Some("max_tokens"), _) => FinishReason::Length,
+        (Some("model_context_window_exceeded"), _) => FinishReason::ContextFull,
+        (Some("tool_use"), _) => FinishReason::ToolCalls,
+        (Some("refusal"), _) => FinishReason::Refusal,
+        (Some("pause_turn"), _) => FinishReason::Pause,
+        _ => FinishReason::Stop,
+    }
+}

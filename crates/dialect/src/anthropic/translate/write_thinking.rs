@@ -1,0 +1,88 @@
+//! How much a model is told to think.
+//!
+//! A request's word on it is a wish: it is left out where it would make the request illegal.
+
+use super::wire;
+use crate::canonical::{Part, Request, Role, Target, Thinking, ThinkingEffort, ThinkingForm};
+
+/// The least number of tokens that a model may be told to think.
+const BUDGET_MIN: u64 = 1_024;
+
+/// How to think, and with how much effort.
+pub(super) fn thinking(
+    request: &Request,
+    target: &Target,
+    max_tokens: u64,
+) -> (Option<wire::Thinking>, Option<String>) {
+    let told = |kind: &str, budget_tokens| wire::Thinking {
+        kind: kind.to_owned(),
+        budget_tokens,
+    };
+    let sampling = &request.sampling;
+    let is_free = !request.tool_choice.forces()
+        && sampling
+            .temperature
+            .is_none_or(|temperature| temperature == 1.0)
+        && sampling.top_k.is_none();
+    match (target.thinking, request.thinking) {
+        (ThinkingForm::None, _) | (_, Thinking::Unsaid) => (None, None),
+        (_, Thinking::Off) => (Some(told("disabled", None)), None),
+        (ThinkingForm::Effort, wish) => {
+            let effort = match wish {
+                Thinking::Adaptive(effort) => effort.map(|effort| word(effort).to_owned()),
+                Thinking::Budget(_) | Thinking::Unsaid | Thinking::Off => None,
+            };
+            (is_free.then(|| told("adaptive", None)), effort)
+        }
+        (ThinkingForm::Budget, wish) => {
+            let wished = match wish {
+                Thinking::Budget(tokens) => tokens,
+                Thinking::Adaptive(effort) => budget(effort.unwrap_or(ThinkingEffort::High)),
+                Thinking::Unsaid | Thinking::Off => 0,
+            };
+            // Some of the maximum has to be left for the answer.
+            let tokens = wished.min(max_tokens / 2);
+            let goes = is_free && tokens >= BUDGET_MIN && !is_amid_calls(request);
+            (goes.then(|| told("enabled", Some(tokens))), None)
+        }
+    }
+}
+
+const fn word(effort: ThinkingEffort) -> &'static str {
+    match effort {
+        ThinkingEffort::Minimal | ThinkingEffort::Low => "low",
+        ThinkingEffort::Medium => "medium",
+        ThinkingEffort::High => "high",
+        ThinkingEffort::ExtraHigh => "xhigh",
+        ThinkingEffort::Max => "max",
+    }
+}
+
+/// The tokens that an effort usually takes, at most.
+const fn budget(effort: ThinkingEffort) -> u64 {
+    match effort {
+        ThinkingEffort::Minimal => 1_024,
+        ThinkingEffort::Low => 2_048,
+        ThinkingEffort::Medium => 8_192,
+        ThinkingEffort::High => 16_384,
+        ThinkingEffort::ExtraHigh | ThinkingEffort::Max => 32_768,
+    }
+}
+
+/// Whether the last turn of the model called tools without a sealed thought before: it cannot begin
+/// to think then.
+fn is_amid_calls(request: &Request) -> bool {
+    let mut turns = request.turns.iter().rev();
+    let Some(last) = turns.find(|turn| turn.role == Role::Assistant) else {
+        return false;
+    };
+    let calls = last
+        .parts
+        .iter()
+        .any(|part| matches!(part, Part::ToolCall { .. }));
+    let is_sealed = |part: &Part| {
+        matches!(part, Part::SealedThinking(_))
+            || matches!(part, Part::Thinking { signature: Some(seal), .. } if !seal.is_empty())
+    };
+    calls && !last.parts.iter().any(is_sealed)
+}

@@ -1,0 +1,58 @@
+//! An answer that came whole.
+
+use super::Part;
+use crate::Usage;
+
+/// One answer. Several to one request (`n`) are not translated.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answer {
+    /// The provider's id of it, empty where it has none.
+    pub id: String,
+    /// The model that answered, in the provider's words; empty where it does not say.
+    pub model: String,
+    /// Texts, thoughts, calls and refusals in their order.
+    pub parts: Vec<Part>,
+    /// Why it ended.
+    pub finish: FinishReason,
+    /// What it used; `None` where it does not say.
+    pub usage: Option<Usage>,
+}
+
+impl Answer {
+    /// Whether a tool is called.
+    pub fn calls_tools(&self) -> bool {
+        let is_call = |part: &Part| matches!(part, Part::ToolCall { .. });
+        self.parts.iter().any(is_call)
+    }
+}
+
+/// Why an answer ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FinishReason {
+    /// The model was done.
+    Stop,
+    /// Before a text that the request named, where the provider says which.
+    StopSequence(String),
+    /// At the largest output allowed.
+    Length,
+    /// At the end of what the model can hold.
+    ContextFull,
+    /// To have tools called.
+    ToolCalls,
+    /// The model or the provider would not go on.
+    Refusal,
+    /// The provider paused a long turn; sending the answer back goes on with it.
+    Pause,
+}
+
+impl FinishReason {
+    /// The reason of an answer that calls tools or not. Some providers say that the model was done
+    /// where it was told which tool to call; what the client has to do decides.
+    #[must_use]
+    pub fn with_calls(self, calls: bool) -> Self {
+        match self {
+            Self::Stop if calls => Self::ToolCalls,
+            reason => reason,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What requests, answers and streams say, apart from any dialect.
+//!
+//! Each dialect reads into this form and writes from it, so that a dialect more is a folder more and
+//! not a translation to each of the others. What passes between two sides of the same dialect never
+//! comes here: there the bytes pass. So this form need not hold everything that some dialect can
+//! say. What it cannot hold, or what the other side cannot say, is told by name ([`Inexpressible`])
+//! and left to the caller: to refuse, or to drop and report.
+//!
+//! Plain owned data, not serialisable: each dialect owns its wire types. JSON inside it (schemas,
+//! arguments of tools) is kept as the text that came, since the order of members means something to
+//! a model.
+
+mod answer;
+mod event;
+mod feature;
+mod json_text;
+mod request;
+mod target;
+mod tools;
+mod translated;
+
+pub use answer::{Answer, FinishReason};
+pub use event::Event;
+pub(crate) use feature::Unsaid;
+pub use feature::{Feature, Inexpressible};
+pub use json_text::JsonText;
+pub use request::{Part, Request, Role, Sampling, Source, Thinking, ThinkingEffort, Turn};
+pub use target::{CapName, Stamp, Target, ThinkingForm};
+pub use tools::{OutputForm, Tool, ToolChoice};
+pub use translated::{ReadRequest, WrittenRequest};

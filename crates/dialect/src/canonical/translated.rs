@@ -1,0 +1,38 @@
+//! A request half way: read from one dialect, written in another.
+
+use bytes::Bytes;
+
+use super::{Feature, Inexpressible, Request};
+
+/// A request that was read, and what of it could not be put into the canonical form.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReadRequest {
+    /// The request.
+    pub request: Request,
+    /// Members that are not in it, in the words of its dialect; at most 32.
+    pub inexpressible: Vec<Inexpressible>,
+}
+
+/// A request in another dialect, and what of it that dialect cannot say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WrittenRequest {
+    /// The body.
+    pub body: Bytes,
+    /// What is not in it, each once.
+    pub unsaid: Vec<Feature>,
+    /// Whether the form of the answer, which the request asks for, is not in the body or not
+    /// enforced by it: the caller must instruct the model, and check what it says.
+    pub must_instruct: bool,
+}
+
+impl WrittenRequest {
+    pub(crate) fn new(body: Vec<u8>, mut unsaid: Vec<Feature>, must_instruct: bool) -> Self {
+        unsaid.sort_unstable();
+        unsaid.dedup();
+        Self {
+            body: Bytes::from(body),
+            unsaid,
+            must_instruct,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Chat completions to and from the canonical form.
+
+mod read_answer;
+mod read_message;
+mod read_request;
+mod read_stream;
+mod strict_schema;
+mod wire;
+mod write_answer;
+mod write_request;
+mod write_stream;
+
+use sluicegate_catalog::ErrorClass;
+
+use crate::canonical::Feature;
+
+pub use read_answer::read_answer;
+pub use read_request::read_request;
+pub use read_stream::StreamReader;
+pub use write_answer::{write_answer, write_error};
+pub use write_request::write_request;
+pub use write_stream::StreamWriter;
+
+/// The member of a request in which this dialect says `feature`.
+pub const fn field_of(feature: Feature) -> &'static str {
+    match feature {
+        Feature::Temperature => "temperature",
+        Feature::TopK => "top_k",
+        Feature::FrequencyPenalty => "frequency_penalty",
+        Feature::PresencePenalty => "presence_penalty",
+        Feature::Seed => "seed",
+        Feature::Logprobs => "logprobs",
+        Feature::LogitBias => "logit_bias",
+        Feature::StopSequences => "stop",
+        Feature::Images => "messages[].content[].image_url",
+        Feature::Documents => "messages[].content[].file",
+        Feature::Audio => "messages[].content[].input_audio",
+        Feature::Files => "messages[].content[].file.file_id",
+        Feature::ToolNames => "tools[].function.name",
+        Feature::StrictTools => "tools[].function.strict",
+        Feature::ToolArguments => "messages[].tool_calls[].function.arguments",
+        Feature::ToolResultMedia => "messages[].content",
+        Feature::Prefill | Feature::AssistantFirst => "messages[].role",
+    }
+}
+
+/// The `type` of an error of that class.
+const fn kind_of(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Rate | ErrorClass::Daily | ErrorClass::Ramp | ErrorClass::Overload => {
+            "rate_limit_error"
+        }
+        ErrorClass::TooLargeForLimit
+        | ErrorClass::Invalid
+        | ErrorClass::Context
+        | ErrorClass::Policy => "invalid_request_error",
+        ErrorClass::Auth => "authentication_error",
+        ErrorClass::Billing => "billing_error",
+        ErrorClass::Server | ErrorClass::Timeout => "api_error",
+    }
+}
+
+/// The `code` of an error of that class, as OpenAI's own would have it.
+const fn code_of(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Rate | ErrorClass::Daily | ErrorClass::Ramp => "rate_limit_exceeded",
+        ErrorClass::Overload => "overloaded",
+        ErrorClass::TooLargeForLimit => "token_limit_exceeded",
+        ErrorClass::Invalid => "invalid_request",
+        ErrorClass::Context => "context_length_exceeded",
+        ErrorClass::Policy => "content_policy_violation",
+        ErrorClass::Auth => "invalid_api_key",
+        ErrorClass::Billing => "insufficient_quota",
+        ErrorClass::Server => "upstream_error",
+        ErrorClass::Timeout => "upstream_timeout",
+    }
+}

@@ -1,0 +1,82 @@
+//! A chat completion into the canonical form.
+
+use super::wire;
+use crate::canonical::{Answer, FinishReason, Part};
+use crate::wire_form::{TextOr, parse};
+use crate::{RequestError, Usage};
+
+/// So much of an answer's id is in the ids that are made up for its calls.
+const ANSWER_ID_BYTES_MAX: usize = 64;
+
+/// Reads an answer that came whole: its first choice, as no more than one was asked for.
+///
+/// # Errors
+/// [`RequestError`] where it is no answer: not JSON, or without a choice.
+pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
+    let wire: wire::Answer = parse(body)?;
+    let choice = wire.choices.and_then(|choices| choices.into_iter().next());
+    let Some(choice) = choice else {
+        return Err(RequestError {
+            param: None,
+            message: "the answer has no choice".to_owned(),
+        });
+    };
+    let id = wire.id.unwrap_or_default();
+    let parts = parts(choice.message.unwrap_or_default(), &id);
+    let mut answer = Answer {
+        id,
+        model: wire.model.unwrap_or_default(),
+        parts,
+        finish: finish(choice.finish_reason.as_deref()),
+        usage: Usage::from_completion(body),
+    };
+    answer.finish = answer.finish.clone().with_calls(answer.calls_tools());
+    Ok(answer)
+}
+
+fn parts(message: wire::Message, answer_id: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let thoughts = message.reasoning_content.or(message.reasoning);
+    if let Some(text) = thoughts.filter(|text| !text.is_empty()) {
+        parts.push(Part::Thinking {
+            text,
+            signature: None,
+        });
+    }
+    match message.content {
+        Some(TextOr::Text(text)) if !text.is_empty() => parts.push(Part::Text(text)),
+        Some(TextOr::List(list)) => {
+            let texts = list.into_iter().filter_map(|part| part.text);
+            parts.extend(texts.map(Part::Text));
+        }
+        _ => {}
+    }
+    parts.extend(message.refusal.map(Part::Refusal));
+    for (index, call) in message.tool_calls.into_iter().flatten().enumerate() {
+        let function = call.function.unwrap_or_default();
+        parts.push(Part::ToolCall {
+            id: call_id(call.id, answer_id, index),
+            name: function.name.unwrap_or_default(),
+            arguments: function.arguments.unwrap_or_default(),
+        });
+    }
+    parts
+}
+
+/// The id of a call, made up where the server gave none: without one no result can be given.
+pub(super) fn call_id(given: Option<String>, answer_id: &str, index: usize) -> String {
+    given.filter(|id| !id.is_empty()).unwrap_or_else(|| {
+        let end = answer_id.floor_char_boundary(ANSWER_ID_BYTES_MAX);
+        format!("call_{}_{index}", &answer_id[..end])
+    })
+}
+
+/// What a `finish_reason` means. One that is not known is an end like others.
+pub(super) fn finish(reason: Option<&str>) -> FinishReason {
+    match reason {
+        Some("length" | "model_length") => FinishReason::Length,
+        Some("tool_calls" | "function_call") => FinishReason::ToolCalls,
+        Some("content_filter") => FinishReason::Refusal,
+        _ => FinishReason::Stop,
+    }
+}

@@ -1,0 +1,8 @@
+//! Translation between dialects: wire text in `tests/fixtures/DIALECT/`, and beside it what becomes
+//! of it in each other dialect. `UPDATE_EXPECTED=1` writes the latter.
+
+mod fixtures;
+mod fuzz;
+mod indent;
+mod properties;
+mod streams;
