@@ -58,6 +58,8 @@ pub(crate) struct Line {
     /// By lane: tickets, and what they take of memory.
     waiting_in: [usize; Lane::ALL.len()],
     bytes_in: [u64; Lane::ALL.len()],
+    /// Lanes of which nobody's turn comes.
+    held: [bool; Lane::ALL.len()],
 }
 
 /// The line of targets that share limits.
@@ -80,7 +82,18 @@ impl Line {
             arrivals: 0,
             waiting_in: [0; Lane::ALL.len()],
             bytes_in: [0; Lane::ALL.len()],
+            held: [false; Lane::ALL.len()],
         }
+    }
+
+    /// Whether nobody's turn comes in `lane`, from now on; gives back what was so before. Those of other lanes go as if nobody
+    /// waited in it.
+    pub(crate) fn hold(&mut self, lane: Lane, held: bool) -> bool {
+        core::mem::replace(&mut self.held[lane.index()], held)
+    }
+
+    pub(crate) fn holds(&self, lane: Lane) -> bool {
+        self.held[lane.index()]
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -118,7 +131,7 @@ impl Line {
     /// Whether somebody waits in `group` who goes before any newcomer of `lane`.
     pub(crate) fn waits_before(&self, group: usize, lane: Lane, rules: &LaneRules) -> bool {
         let before = |&other: &Lane| other <= lane || self.is_due(group, other, rules);
-        let mut before = Lane::ALL.into_iter().filter(before);
+        let mut before = self.lanes_that_go().filter(before);
         before.any(|lane| self.groups[group].lanes[lane.index()].waiting() > 0)
     }
 
@@ -203,8 +216,15 @@ impl Line {
         }
     }
 
-    /// What `lane` must be owed before its first ticket is due; `None` where nobody waits in it.
+    fn lanes_that_go(&self) -> impl Iterator<Item = Lane> {
+        Lane::ALL.into_iter().filter(|lane| !self.holds(*lane))
+    }
+
+    /// What `lane` must be owed before its first ticket is due; `None` where nobody waits in it who may start.
     fn due_at(&self, group: usize, lane: Lane) -> Option<i64> {
+        if self.holds(lane) {
+            return None;
+        }
         let first = self.groups[group].lanes[lane.index()].first(&[])?;
         let weight = self.tickets.at(first.0)?.demand.weight();
         Some(
@@ -231,10 +251,10 @@ impl Line {
     ) -> Option<(TicketId, bool)> {
         let first = |lane: Lane| self.groups[group].lanes[lane.index()].first(passed_over);
         let is_due = |&lane: &Lane| self.is_due(group, lane, rules);
-        let due = Lane::ALL.into_iter().filter(is_due).find_map(first);
+        let due = self.lanes_that_go().filter(is_due).find_map(first);
         match due {
             Some(due) => Some((due, true)),
-            None => Lane::ALL.into_iter().find_map(first).map(|id| (id, false)),
+            None => self.lanes_that_go().find_map(first).map(|id| (id, false)),
         }
     }
 
@@ -259,9 +279,10 @@ impl Line {
             due: self.due_below(group, lane, rules),
             ..Ahead::default()
         };
-        for (index, queue) in self.groups[group].lanes.iter().enumerate() {
+        for other in self.lanes_that_go() {
+            let queue = &self.groups[group].lanes[other.index()];
             let left = max.saturating_sub(ahead.tickets.len());
-            let more = match index.cmp(&lane.index()) {
+            let more = match other.cmp(&lane) {
                 core::cmp::Ordering::Less => queue.all(left, &self.tickets),
                 core::cmp::Ordering::Equal => queue.ahead_of(tenant, left, &self.tickets),
                 core::cmp::Ordering::Greater => break,
@@ -275,7 +296,8 @@ impl Line {
     /// What all weighs that goes before such a ticket, but for a lower lane's minimum share.
     pub(crate) fn weight_ahead_of(&self, group: usize, lane: Lane, tenant: TenantId) -> u64 {
         let lanes = &self.groups[group].lanes;
-        let higher = lanes[..lane.index()].iter().map(LaneQueue::weight);
+        let higher = self.lanes_that_go().filter(|other| *other < lane);
+        let higher = higher.map(|other| lanes[other.index()].weight());
         let own = lanes[lane.index()].weight_ahead_of(tenant);
         higher.fold(own, u64::saturating_add)
     }
@@ -309,7 +331,7 @@ impl Line {
         let mut line = Self::new(groups, targets);
         core::mem::swap(&mut line.tickets, &mut self.tickets);
         line.deadlines = core::mem::take(&mut self.deadlines);
-        line.arrivals = self.arrivals;
+        (line.arrivals, line.held) = (self.arrivals, self.held);
         let mut standing = Vec::new();
         let mut gone = Vec::new();
         for id in line.ids() {

@@ -17,8 +17,8 @@ pub(crate) struct Due {
 impl Line {
     /// What lanes below `lane` that wait are owed, with the first ticket of each.
     pub(super) fn due_below(&self, group: usize, lane: Lane, rules: &LaneRules) -> Vec<Due> {
-        let below = &Lane::ALL[lane.index() + 1..];
-        let due = below.iter().filter_map(|&lower| {
+        let below = self.lanes_that_go().filter(|lower| *lower > lane);
+        let due = below.filter_map(|lower| {
             let share = i64::from(rules.of(lower).min_share.points());
             let first = self.groups[group].lanes[lower.index()].first(&[])?;
             let ticket = *self.tickets.at(first.0)?;

@@ -360,6 +360,44 @@ fn a_lane_that_is_held_starts_nothing_until_it_is_let_go() {
 }
 
 #[test]
+fn a_lane_that_is_held_keeps_nobody_waiting_for_its_minimum_share() {
+    let mut core = core(bucket(600), leaving(Lane::Batch, 0, 1_000));
+    admitted(core.submit(patient(Lane::Interactive, 600), at(0)));
+    waiting(core.submit(patient(Lane::Batch, 10), at(0)));
+    let (ticket, _) = waiting(core.submit(patient(Lane::Interactive, 200), at(0)));
+    // With what that one starts, batch is owed more than its request.
+    let started = play(&mut core, at(20_000));
+    assert!(matches!(
+        started[..],
+        [(_, Event::Admitted { ticket: started, .. })] if started == ticket
+    ));
+    core.hold(Lane::Batch, Held::Yes, at(20_000));
+    let (ticket, start) = waiting(core.submit(patient(Lane::Interactive, 100), at(20_000)));
+    assert_eq!(start, Some(at(30_000).mono));
+    let started = play(&mut core, at(30_000));
+    assert!(matches!(
+        started[..],
+        [(_, Event::Admitted { ticket: started, .. })] if started == ticket
+    ));
+    admitted(core.submit(patient(Lane::Interactive, 10), at(31_000)));
+}
+
+#[test]
+fn those_below_a_lane_that_is_held_go_on() {
+    let mut core = core(bucket(600), leaving(Lane::Batch, 0, 0));
+    core.hold(Lane::Api, Held::Yes, at(0));
+    waiting(core.submit(patient(Lane::Api, 10), at(0)));
+    admitted(core.submit(patient(Lane::Batch, 600), at(0)));
+    let (ticket, start) = waiting(core.submit(patient(Lane::Batch, 10), at(0)));
+    assert_eq!(start, Some(at(1_000).mono));
+    let started = play(&mut core, at(1_000));
+    assert!(matches!(
+        started[..],
+        [(_, Event::Admitted { ticket: started, .. })] if started == ticket
+    ));
+}
+
+#[test]
 fn a_noisy_tenant_delays_another_by_one_turn_and_not_by_its_line() {
     let tenant = |name: &str| Tenant {
         name: name.into(),
