@@ -31,9 +31,9 @@ pub enum LoadLevel {
 pub struct LoadRule {
     /// Less than that share of the tightest limit is left; zero never reaches the level.
     pub budget_below: BasisPoints,
-    /// The newest ticket of the lane `api` was promised a longer wait than that; [`Duration::MAX`] never reaches the level.
+    /// The newest ticket of a lane above batch was promised a longer wait than that; [`Duration::MAX`] never reaches the level.
     pub wait_above: Duration,
-    /// The breaker is not closed.
+    /// A breaker is open. One that may be probed is not.
     pub breaker_open: bool,
 }
 

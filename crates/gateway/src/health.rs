@@ -165,13 +165,14 @@ impl Health {
         states.collect()
     }
 
-    /// Whether half of the upstreams or more are left alone: then it is load for everybody.
+    /// Whether half of the upstreams or more are left alone: then it is load for everybody. One that may be probed is not: were it
+    /// load, a lane that is held for it could not send the probe that ends it.
     pub(crate) fn are_left_alone(&self, now: Timestamp) -> bool {
         let known = self.known();
         let (mut left_alone, mut all) = (0, 0);
         for (_, one) in known.values().flat_map(Known::all) {
             all += 1;
-            left_alone += usize::from(one.breaker.state(now) != BreakerState::Closed);
+            left_alone += usize::from(one.breaker.state(now) == BreakerState::Open);
         }
         left_alone > 0 && 2 * left_alone >= all
     }
@@ -324,6 +325,18 @@ deployments: { m: { account: a }, n: { account: a }, o: { account: b } }
         assert_eq!(health.passes(whose("n"), Elsewhere::Possible, at(1)), now);
         let pass = health.pass(whose("n"), Elsewhere::Possible, at(1));
         pass.expect("it passes").served(at(1));
+    }
+
+    #[test]
+    fn half_of_the_upstreams_are_load_until_one_may_be_probed() {
+        let health = health(&TWO_OF_ONE.replace(", o: { account: b }", ""));
+        fails(&health, "m", ErrorClass::Server, at(0));
+        assert!(!health.are_left_alone(at(0)));
+        fails(&health, "m", ErrorClass::Server, at(0));
+        assert!(health.are_left_alone(at(0)));
+        assert!(health.are_left_alone(at(9)));
+        assert_eq!(state(&health, "m", at(10)), BreakerState::HalfOpen);
+        assert!(!health.are_left_alone(at(10)));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub struct Strain<'a> {
     /// The wait that was promised to the newest ticket above batch, or the longest one so far where none could be; zero while
     /// none waits.
     pub wait: Duration,
-    /// Whether a breaker is not closed.
+    /// Whether a breaker is open, or so many of them as count. Not one that may be probed: who is held for it could not probe it.
     pub breaker_open: bool,
 }
 
