@@ -267,6 +267,38 @@ fn fill_a_line<const WAITING: usize>(bencher: Bencher<'_, '_>) {
         });
 }
 
+/// A line in which each of so many tenants waits with one request is worked off to the last but one: what one start costs must not
+/// hang on how many there are.
+#[divan::bench(consts = [1_000, 10_000], sample_count = 5, sample_size = 1)]
+fn work_off_many_tenants<const TENANTS: usize>(bencher: Bencher<'_, '_>) {
+    let line = || {
+        let mut core = core(limits(Window::Bucket { per: MINUTE }, 2_000));
+        core.submit(submission(), at(0));
+        for index in 0..TENANTS {
+            let tenant = TenantId::new(index);
+            core.submit(
+                Submission {
+                    tenant,
+                    ..submission()
+                },
+                at(0),
+            );
+        }
+        core
+    };
+    bencher
+        .counter(ItemsCount::new(TENANTS - 1))
+        .with_inputs(line)
+        .bench_local_values(|mut core| {
+            while core.waiting() > 1 {
+                let due = core.poll_timeout().expect("somebody waits");
+                core.handle_timeout(at(due.as_nanos()));
+                while core.poll_event().is_some() {}
+            }
+            core
+        });
+}
+
 /// A core in whose line so many wait, of all lanes and of several tenants.
 fn waiting(name: &str, tickets: usize) -> (Core, Now) {
     let mut core = core(limits(window(name), 2_000 * 600));

@@ -26,6 +26,8 @@ pub(crate) struct LaneQueue {
     heads: BTreeMap<TargetId, BTreeSet<Head>>,
     /// The tag of whoever started last.
     turn: u128,
+    /// With fewer tenants than that nobody looks for some to forget.
+    forgets_at: usize,
     waiting: usize,
     /// What all that wait weigh together.
     weight: u64,
@@ -170,15 +172,18 @@ impl LaneQueue {
         self.forget_gone();
     }
 
-    /// Forgets tenants that do not wait, when nobody waits or those who wait have caught up with them.
+    /// Forgets tenants that do not wait, when nobody waits or those who wait have caught up with them. Where many have not, it
+    /// looks again when there are twice as many: a look at all with each start would cost more the more tenants there are.
     fn forget_gone(&mut self) {
         if self.waiting == 0 {
             self.flows.clear();
             self.turn = 0;
-        } else if self.flows.len() > 2 * self.waiting + GONE_MAX {
+            self.forgets_at = 0;
+        } else if self.flows.len() > self.forgets_at.max(2 * self.waiting + GONE_MAX) {
             let turn = self.turn;
             self.flows
                 .retain(|_, flow| flow.waiting > 0 || flow.tag > turn);
+            self.forgets_at = 2 * self.flows.len();
         }
     }
 
