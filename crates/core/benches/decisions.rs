@@ -271,24 +271,9 @@ fn fill_a_line<const WAITING: usize>(bencher: Bencher<'_, '_>) {
 /// hang on how many there are.
 #[divan::bench(consts = [1_000, 10_000], sample_count = 5, sample_size = 1)]
 fn work_off_many_tenants<const TENANTS: usize>(bencher: Bencher<'_, '_>) {
-    let line = || {
-        let mut core = core(limits(Window::Bucket { per: MINUTE }, 2_000));
-        core.submit(submission(), at(0));
-        for index in 0..TENANTS {
-            let tenant = TenantId::new(index);
-            core.submit(
-                Submission {
-                    tenant,
-                    ..submission()
-                },
-                at(0),
-            );
-        }
-        core
-    };
     bencher
         .counter(ItemsCount::new(TENANTS - 1))
-        .with_inputs(line)
+        .with_inputs(|| one_each(TENANTS))
         .bench_local_values(|mut core| {
             while core.waiting() > 1 {
                 let due = core.poll_timeout().expect("somebody waits");
@@ -297,6 +282,38 @@ fn work_off_many_tenants<const TENANTS: usize>(bencher: Bencher<'_, '_>) {
             }
             core
         });
+}
+
+/// Joining a line in which each of so many tenants waits, as one of them, and leaving it.
+#[divan::bench(consts = [1_000, 10_000])]
+fn join_many_tenants<const TENANTS: usize>(bencher: Bencher<'_, '_>) {
+    let mut core = one_each(TENANTS);
+    let mut index = 0;
+    bencher.bench_local(|| {
+        index += 1;
+        let joins = Submission {
+            tenant: TenantId::new(index % TENANTS),
+            ..submission()
+        };
+        if let Decision::Waiting { ticket, .. } = core.submit(black_box(joins), at(0)) {
+            black_box(core.cancel(ticket, at(0)));
+        }
+    });
+}
+
+/// A core in whose line each of so many tenants waits with one request.
+fn one_each(tenants: usize) -> Core {
+    let mut core = core(limits(Window::Bucket { per: MINUTE }, 2_000));
+    core.submit(submission(), at(0));
+    for index in 0..tenants {
+        let tenant = TenantId::new(index);
+        let joins = Submission {
+            tenant,
+            ..submission()
+        };
+        core.submit(joins, at(0));
+    }
+    core
 }
 
 /// A core in whose line so many wait, of all lanes and of several tenants.

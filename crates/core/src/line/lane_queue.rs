@@ -18,6 +18,8 @@ use crate::{TargetId, TenantId};
 const STEP: u128 = 1 << 20;
 /// So many tenants that wait no more are remembered beside those who do.
 const GONE_MAX: usize = 64;
+/// So many tenants tell what goes before a ticket where an estimate will do.
+const WEIGHED_MAX: usize = 128;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneQueue {
@@ -229,14 +231,19 @@ impl LaneQueue {
         self.weight
     }
 
-    /// What all weighs that goes before a ticket that `tenant` would join with now.
+    /// What all weighs that goes before a ticket that `tenant` would join with now. Of many tenants some stand for the others.
     pub(crate) fn weight_ahead_of(&self, tenant: TenantId) -> u64 {
         let tag = self.tag_of(tenant);
-        let ahead = self
-            .flows
-            .values()
-            .map(|flow| flow.until(tag, flow.tag, flow.weight));
-        ahead.fold(0, u64::saturating_add)
+        let own = self.flows.get(&tenant).map_or(0, |flow| flow.weight);
+        let others = self.flows.iter().filter(|(other, _)| **other != tenant);
+        let (mut ahead, mut seen) = (0_u64, 0_u64);
+        for (_, flow) in others.take(WEIGHED_MAX) {
+            ahead = ahead.saturating_add(flow.until(tag, flow.tag, flow.weight));
+            seen = seen.saturating_add(flow.weight);
+        }
+        let all = u128::from(self.weight.saturating_sub(own));
+        let ahead = u128::from(ahead) * all / u128::from(seen.max(1));
+        own.saturating_add(u64::try_from(ahead).unwrap_or(u64::MAX))
     }
 
     /// The tag at which a ticket would go that `tenant` joined with now.

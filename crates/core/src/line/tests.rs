@@ -190,6 +190,22 @@ fn what_goes_before_a_newcomer_is_told_in_its_order() {
 }
 
 #[test]
+fn of_many_tenants_some_tell_what_goes_before_a_newcomer() {
+    let mut line = line(1);
+    for tenant in 0..1_000 {
+        for _ in 0..10 {
+            line.join(ticket(Lane::Api, tenant, 100), share(1));
+        }
+    }
+    let ahead = |tenant| line.weight_ahead_of(0, Lane::Api, TenantId::new(tenant));
+    // One of each for a newcomer, and everything for one that stands behind ten of its own.
+    let each = ticket(Lane::Api, 0, 100).demand.weight();
+    assert_eq!(ahead(1_000), 1_000 * each);
+    assert_eq!(ahead(999), 10_000 * each);
+    assert_eq!(ahead(0), 10_000 * each);
+}
+
+#[test]
 fn tickets_follow_their_target_to_another_policy() {
     let mut before = line(2);
     let gone = before.join(ticket(Lane::Api, 0, 1), share(1));
