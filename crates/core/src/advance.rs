@@ -119,7 +119,10 @@ impl Core {
                     self.start(id, ticket, now);
                     return true;
                 }
-                LaneFit::Now | LaneFit::Later(Fit::Now) => {}
+                // Once that is given it starts: until then its place is not for those who pass.
+                LaneFit::Now | LaneFit::Later(Fit::Now) => {
+                    self.walks[group].next_start = Some(now.mono);
+                }
                 LaneFit::Later(Fit::At(start, _)) => {
                     self.wake_at(start);
                     let next = &mut self.walks[group].next_start;

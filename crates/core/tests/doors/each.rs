@@ -431,6 +431,28 @@ fn what_somebody_else_counts_is_asked_for_and_waited_for() {
 }
 
 #[test]
+fn nobody_passes_into_the_place_of_one_that_waits_for_a_grant() {
+    let window = Window::Fixed { per: MINUTE };
+    let limits = vec![
+        tokens(100),
+        shared(),
+        limit("c", Meter::Tokens, 100, window),
+    ];
+    let targets: [(&str, &[usize]); 4] = [("a", &[0, 1]), ("b", &[0]), ("c", &[2]), ("d", &[0, 2])];
+    let mut core = Core::new(policy(limits, &targets), at(0));
+    // Who waits for the end of the minute lets those pass whose charges are over by then.
+    admitted(submit(&mut core, 2, 100, at(600_000), at(0)));
+    waiting(submit(&mut core, 2, 50, at(600_000), at(0)));
+    let (asks, _) = waiting(submit(&mut core, 0, 60, at(600_000), at(0)));
+    let wanted = core.poll_event();
+    assert!(matches!(wanted, Some(Event::GrantWanted { ticket, .. }) if ticket == asks));
+    waiting(submit(&mut core, 1, 60, at(600_000), at(0)));
+    assert!(core.grant(asks, Grant::Given, at(1_000)));
+    let started = core.poll_event();
+    assert!(matches!(started, Some(Event::Admitted { ticket, .. }) if ticket == asks));
+}
+
+#[test]
 fn what_the_grantor_never_gives_is_refused_for_ever() {
     let mut core = one_target(vec![shared()]);
     let mut grantor = Grantor {
