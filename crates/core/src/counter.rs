@@ -139,11 +139,7 @@ impl Counter {
     /// The same count under an edited limit; `None` where the edit changed how it is counted. Where it changed what a request is
     /// charged in the end, the use stays, but what was learned was of another rule.
     pub(crate) fn retuned(&self, limit: &Limit, now: Now) -> Option<Self> {
-        let same = self.limit.book == limit.book
-            && self.limit.meter == limit.meter
-            && self.limit.window == limit.window
-            && self.limit.authority == limit.authority;
-        if !same {
+        if !self.limit.counts_like(limit) {
             return None;
         }
         let mut counter = Self {

@@ -302,7 +302,7 @@ impl Core {
     pub(crate) fn want_anew(&mut self, old: &Policy, now: Now) {
         let limits = self.policy.limits().iter();
         let kept = |limit: &crate::Limit| {
-            let alike = |old: &crate::Limit| old.name == limit.name && old.window == limit.window;
+            let alike = |old: &crate::Limit| old.name == limit.name && old.counts_like(limit);
             old.limits().iter().position(alike)
         };
         let wanted = limits.map(|limit| match kept(limit) {

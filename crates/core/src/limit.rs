@@ -171,6 +171,16 @@ pub enum Failures {
     Return,
 }
 
+impl Limit {
+    /// Whether what was counted on this one would have been counted in the same way on `other`.
+    pub(crate) fn counts_like(&self, other: &Self) -> bool {
+        self.book == other.book
+            && self.meter == other.meter
+            && self.window == other.window
+            && self.authority == other.authority
+    }
+}
+
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)

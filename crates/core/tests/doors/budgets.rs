@@ -1,11 +1,11 @@
 //! How limits stand for the lanes above batch, as load is weighed by it.
 
 use sluicegate_core::{
-    Amounts, Budget, Core, Decision, Lane, LimitId, Load, LoadLevel, LoadRules, Meter, Mode, Now,
-    Outcome, Start, Strain, Submission, TargetId, Timestamp, Window,
+    Amounts, Book, Budget, Core, Decision, Lane, LimitId, Load, LoadLevel, LoadRules, Meter, Mode,
+    Now, Outcome, Start, Strain, Submission, TargetId, Timestamp, Window,
 };
 
-use super::{MINUTE, admitted, at, in_flight, limit, one_target, tokens, waiting};
+use super::{MINUTE, admitted, at, in_flight, limit, one_target, policy, tokens, waiting};
 
 fn request(lane: Lane, amount: u64) -> Submission {
     let demand = Amounts::one_request().with(Meter::Tokens, amount);
@@ -142,4 +142,20 @@ fn a_place_in_the_line_names_the_limit_that_decides() {
         panic!("it does not fit");
     };
     assert_eq!(limit, Some(LimitId::new(1)));
+}
+
+#[test]
+fn slots_that_are_counted_anew_are_used_by_nobody_who_held_the_old_ones() {
+    let mut core = one_target(vec![in_flight(10)]);
+    let held: Vec<_> = (0..4)
+        .map(|_| admitted(core.submit(request(Lane::Api, 1), at(0))))
+        .collect();
+    assert_eq!(core.budgets(at(60_000))[0].wanted, 4);
+    let mut ours = in_flight(10);
+    ours.book = Book::Ours;
+    core.reconfigure(policy(vec![ours], &[("a", &[0])]), at(60_000));
+    for id in held {
+        core.settle(id, Outcome::Void, at(61_000));
+    }
+    assert_eq!(core.budgets(at(300_000))[0].wanted, 0);
 }
