@@ -5,6 +5,8 @@
 //! leaves without starting costs its tenant nothing: tags belong to tenants and not to tickets. Within a tenant who came first
 //! goes first.
 
+mod cursor;
+
 use alloc::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -13,6 +15,7 @@ use core::num::NonZeroU32;
 use super::{Due, Ticket, TicketId};
 use crate::slab::Slab;
 use crate::{TargetId, TenantId};
+use cursor::Cursor;
 
 /// A weight of one grows a tag by so much for each token.
 const STEP: u128 = 1 << 20;
@@ -341,64 +344,5 @@ impl Queue {
         } else if self.tickets.len() > 2 * self.waiting + 16 {
             self.tickets.retain(|id| tickets.at(id.0).is_some());
         }
-    }
-}
-
-/// How far a flow has been walked.
-struct Cursor<'a> {
-    flow: &'a Flow,
-    tag: u128,
-    walked: u64,
-    /// The place in each of its queues.
-    places: Vec<usize>,
-    next: Option<(usize, Ticket)>,
-}
-
-impl<'a> Cursor<'a> {
-    fn new(flow: &'a Flow, tickets: &Slab<Ticket>) -> Self {
-        let mut cursor = Self {
-            flow,
-            tag: flow.tag,
-            walked: 0,
-            places: alloc::vec![0; flow.queues.len()],
-            next: None,
-        };
-        cursor.find(tickets);
-        cursor
-    }
-
-    fn take(&mut self, tickets: &Slab<Ticket>) -> Option<Ticket> {
-        let (queue, ticket) = self.next.take()?;
-        let weight = ticket.demand.weight();
-        self.places[queue] += 1;
-        self.walked = self.walked.saturating_add(weight);
-        self.tag += self.flow.step(weight);
-        self.find(tickets);
-        Some(ticket)
-    }
-
-    /// The ticket of the flow that came first among those not walked.
-    fn find(&mut self, tickets: &Slab<Ticket>) {
-        let mut first: Option<(usize, Ticket)> = None;
-        for (index, queue) in self.flow.queues.iter().enumerate() {
-            let place = &mut self.places[index];
-            let there = queue.tickets.iter().skip(*place);
-            for id in there {
-                if let Some(ticket) = tickets.at(id.0) {
-                    if first.is_none_or(|(_, first)| ticket.arrival < first.arrival) {
-                        first = Some((index, *ticket));
-                    }
-                    break;
-                }
-                *place += 1;
-            }
-        }
-        self.next = first;
-    }
-
-    /// What of the flow goes at `tag` or before it and was not walked.
-    fn left_until(&self, tag: u128) -> u64 {
-        let left = self.flow.weight.saturating_sub(self.walked);
-        self.flow.until(tag, self.tag, left)
     }
 }
