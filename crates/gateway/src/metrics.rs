@@ -1,7 +1,7 @@
 //! What is counted for operators, and how it is told.
 //!
-//! Labels come from the configuration; only learned limits name a model that was asked for, a bounded number of those that
-//! an upstream has served.
+//! Labels come from the configuration. Only learned limits name a model that an upstream has served, and breakers of a wildcard one
+//! that was asked for; of both there is a bounded number.
 
 mod page;
 
