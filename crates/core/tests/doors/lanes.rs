@@ -352,6 +352,9 @@ fn a_lane_that_is_held_starts_nothing_until_it_is_let_go() {
     assert_eq!(start, None);
     admitted(core.submit(patient(Lane::Api, 10), at(0)));
     assert_eq!(events(&mut core), []);
+    // An edit lets nobody go.
+    core.reconfigure(policy(vec![bucket(200)], &[("a", &[0])]), at(1_000));
+    assert_eq!(events(&mut core), []);
     core.hold(Lane::Batch, Held::No, at(5_000));
     assert!(matches!(
         events(&mut core)[..],
