@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sluicegate_core::{Breaker, BreakerRule, FailureKind, RetryBudget, RetryBudgetRule, Timestamp};
+use sluicegate_core::{
+    Breaker, BreakerRule, BreakerState, FailureKind, RetryBudget, RetryBudgetRule, Timestamp,
+};
 
-/// Models of one wildcard that are told apart. Clients name them, so there is a bound; further ones share what is known of the
-/// deployment.
+/// Models of one wildcard that are told apart. Clients name them, so there is a bound: a further one takes the place of the one that
+/// was used least lately and of which nothing bad is known, or shares what is known of the deployment.
 const MODELS_MAX: usize = 256;
 /// The newest answer counts for so much of the latency: one in eight.
 const LATENCY_SHARE: u32 = 8;
@@ -19,6 +21,8 @@ pub(super) struct Known {
     /// Of a wildcard it is what concerns every model: how one begins of which nothing is known.
     one: One,
     models: BTreeMap<String, One>,
+    /// How often a model's own was asked for.
+    uses: u64,
 }
 
 /// What is known of one upstream.
@@ -29,6 +33,8 @@ pub(super) struct One {
     latency: Option<Duration>,
     /// What it asked to be left alone for, when it last did.
     pub(super) held_for: Option<FailureKind>,
+    /// Which use it was the last one of.
+    used: u64,
 }
 
 impl Known {
@@ -40,8 +46,10 @@ impl Known {
                 budget: RetryBudget::new(budget),
                 latency: None,
                 held_for: None,
+                used: 0,
             },
             models: BTreeMap::new(),
+            uses: 0,
         }
     }
 
@@ -64,14 +72,24 @@ impl Known {
             return &mut self.one;
         };
         if !self.models.contains_key(model) {
-            if self.models.len() >= MODELS_MAX {
+            if self.models.len() >= MODELS_MAX && !self.forget_one() {
                 return &mut self.one;
             }
             self.models.insert(model.to_owned(), self.one.clone());
         }
-        self.models
-            .get_mut(model)
-            .expect("it was there or has just been put there")
+        self.uses += 1;
+        let own = self.models.get_mut(model);
+        let own = own.expect("it was there or has just been put there");
+        own.used = self.uses;
+        own
+    }
+
+    /// Makes room for another model. False where something bad is known of every one.
+    fn forget_one(&mut self) -> bool {
+        let well = self.models.iter().filter(|(_, one)| one.is_well());
+        let oldest = well.min_by_key(|(_, one)| one.used);
+        let oldest = oldest.map(|(model, _)| model.clone());
+        oldest.is_some_and(|model| self.models.remove(&model).is_some())
     }
 
     /// The account as a whole is of no use for `wait`.
@@ -94,6 +112,13 @@ impl Known {
 }
 
 impl One {
+    /// Whether nothing of it need be remembered.
+    fn is_well(&self) -> bool {
+        // A closed one is closed at any time.
+        let closed = self.breaker.state(Timestamp::ZERO) == BreakerState::Closed;
+        closed && self.held_for.is_none()
+    }
+
     /// How long the first byte took of late.
     pub(super) const fn latency(&self) -> Option<Duration> {
         self.latency
@@ -111,7 +136,7 @@ impl One {
 
 #[cfg(test)]
 mod tests {
-    use sluicegate_core::{BreakerState, Elsewhere, ErrorClass, Failure};
+    use sluicegate_core::{Elsewhere, ErrorClass, Failure};
 
     use super::*;
 
@@ -155,14 +180,28 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_bound_models_share_what_is_known_of_the_deployment() {
+    fn names_that_clients_make_up_take_the_place_of_nothing_bad() {
+        let mut known = known();
+        fails(&mut known, Some("bad"));
+        for model in 0..MODELS_MAX * 2 {
+            known.own(Some(&model.to_string()));
+        }
+        assert_eq!(known.all().count(), MODELS_MAX + 1);
+        assert_eq!(state(&known, Some("bad")), BreakerState::Open);
+        // The newest are told apart, and one that fails fails alone.
+        fails(&mut known, Some("one more"));
+        assert_eq!(state(&known, Some("one more")), BreakerState::Open);
+        assert_eq!(state(&known, Some("and another")), BreakerState::Closed);
+    }
+
+    #[test]
+    fn where_all_are_bad_a_further_one_shares_what_is_known_of_the_deployment() {
         let mut known = known();
         for model in 0..MODELS_MAX {
-            known.own(Some(&model.to_string()));
+            fails(&mut known, Some(&model.to_string()));
         }
         fails(&mut known, Some("one more"));
         assert_eq!(known.all().count(), MODELS_MAX + 1);
         assert_eq!(state(&known, Some("and another")), BreakerState::Open);
-        assert_eq!(state(&known, Some("0")), BreakerState::Closed);
     }
 }
