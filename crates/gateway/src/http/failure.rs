@@ -270,13 +270,13 @@ fn describe_refused(refused: &Refused) -> Described {
     if let Some(level) = refused.held {
         let falls = match refused.wait {
             Some(wait) => format!(
-                "it falls in {:.3} s if nothing adds to it",
+                "it will have fallen far enough in {:.3} s if nothing adds to it; send it again then",
                 wait.as_secs_f64()
             ),
-            None => "nobody can tell yet when it falls".to_owned(),
+            None => "it is too early to tell for how long; send it again later".to_owned(),
         };
         return overloaded(format!(
-            "load is {level}, so nothing of the lane {lane} starts: {falls}; send it again then, or allow a longer wait in x-sluicegate-max-wait"
+            "load is {level}, so nothing of the lane {lane} starts: {falls}, or allow a longer wait in x-sluicegate-max-wait"
         ));
     }
     let when = match refused.wait {
