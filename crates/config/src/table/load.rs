@@ -61,7 +61,7 @@ const fn level_fields(rule: [&'static str; 3], effects: [&'static str; 4]) -> [F
             "breaker_open",
             Kind::Flag,
             rule[2],
-            "Whether it is reached when the breaker is not closed.",
+            "Whether it is reached while the breakers of half of the upstreams or more are not closed.",
         ),
         Field::defaulted(
             "output_share",
