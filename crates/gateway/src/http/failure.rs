@@ -73,8 +73,10 @@ pub(crate) enum Failure {
     },
     /// The upstream failed.
     Upstream(Box<UpstreamFailure>),
-    /// The process is about to stop.
+    /// The process is about to stop, and this was not sent, or failed and is not sent again.
     ShuttingDown,
+    /// The process stops, and the call with it that was under way.
+    BrokenOff,
 }
 
 /// A failure in words, before it has a wire format.
@@ -215,16 +217,10 @@ impl Failure {
                 limits,
             } => describe_cooling(route, *wait, *limits),
             Self::Upstream(failure) => failure.describe(),
-            Self::ShuttingDown => Described {
-                status: StatusCode::SERVICE_UNAVAILABLE,
-                code: "shutting_down",
-                kind: "api_error",
-                param: None,
-                message: "this gateway is shutting down and takes no more requests; send it again"
-                    .to_owned(),
-                wait: Some(WAIT_UNKNOWN),
-                retry: Retry::Maybe,
-            },
+            Self::ShuttingDown => describe_stopping("takes no more requests; send it again"),
+            Self::BrokenOff => describe_stopping(
+                "broke this call off, which the upstream may finish and bill all the same; send it again",
+            ),
         }
     }
 }
@@ -317,6 +313,18 @@ fn describe_refused(refused: &Refused) -> Described {
                     .to_owned(),
             )
         },
+    }
+}
+
+fn describe_stopping(so: &str) -> Described {
+    Described {
+        status: StatusCode::SERVICE_UNAVAILABLE,
+        code: "shutting_down",
+        kind: "api_error",
+        param: None,
+        message: format!("this gateway is shutting down and {so}"),
+        wait: Some(WAIT_UNKNOWN),
+        retry: Retry::Maybe,
     }
 }
 
