@@ -104,9 +104,6 @@ impl Core {
     ) -> bool {
         let limits = &self.policy.targets()[ticket.target.index()].limits;
         let held_back = limits.iter().any(|limit| self.held_back.contains(limit));
-        if self.lanes_held[ticket.lane.index()] {
-            return false;
-        }
         if !held_back {
             let fit = if is_due {
                 // What it is owed it need not leave to anybody.

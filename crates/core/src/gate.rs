@@ -74,8 +74,6 @@ pub struct Core {
     pub(crate) waiting_demand: Vec<Waiting>,
     /// By group: the walk along its line that was made last.
     pub(crate) walks: Vec<Walk>,
-    /// Lanes of which nothing starts.
-    pub(crate) lanes_held: [bool; Lane::ALL.len()],
     pub(crate) events: VecDeque<Event>,
     /// When the line next wants to be looked at.
     pub(crate) wake: Option<Timestamp>,
@@ -116,7 +114,6 @@ impl Core {
                 .collect(),
             waiting_demand: alloc::vec![Waiting::default(); policy.limits().len()],
             walks: alloc::vec![Walk::default(); groups.all.len()],
-            lanes_held: [false; Lane::ALL.len()],
             events: VecDeque::new(),
             wake: None,
             held_back: Vec::new(),
@@ -147,7 +144,7 @@ impl Core {
         let asks = self
             .ledger
             .wants_grant(&self.policy.targets()[target.index()].limits);
-        let held = asks || self.lanes_held[lane.index()];
+        let held = asks || self.line.is_held(lane);
         let behind = self.line.waits_before(group, lane, self.policy.lanes());
         let mut left_to_others = None;
         if !held && (!behind || self.may_pass(group, &submission, now)) {
@@ -416,8 +413,7 @@ impl Core {
 
     /// Of a lane that is held nothing starts: its tickets wait until it is let go, or for their deadlines.
     pub fn hold(&mut self, lane: Lane, held: Held, now: Now) {
-        let held = held == Held::Yes;
-        if core::mem::replace(&mut self.lanes_held[lane.index()], held) != held {
+        if self.line.hold(lane, held == Held::Yes) {
             self.forget_forecasts();
             self.advance(now);
         }

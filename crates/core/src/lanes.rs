@@ -221,7 +221,7 @@ impl Core {
                 return;
             }
             for lane in Lane::ALL {
-                if self.lanes_held[lane.index()] {
+                if self.line.is_held(lane) {
                     continue;
                 }
                 for id in self.line.some_for(target, lane, PASSES_MAX) {

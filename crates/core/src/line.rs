@@ -58,6 +58,8 @@ pub(crate) struct Line {
     /// By lane: tickets, and what they take of memory.
     waiting_in: [usize; Lane::ALL.len()],
     bytes_in: [u64; Lane::ALL.len()],
+    /// Lanes of which nothing starts: it is nobody's turn there.
+    held: [bool; Lane::ALL.len()],
 }
 
 /// The line of targets that share limits.
@@ -80,7 +82,17 @@ impl Line {
             arrivals: 0,
             waiting_in: [0; Lane::ALL.len()],
             bytes_in: [0; Lane::ALL.len()],
+            held: [false; Lane::ALL.len()],
         }
+    }
+
+    /// Nothing of `lane` starts any more, or it goes on. Whether that is new.
+    pub(crate) fn hold(&mut self, lane: Lane, held: bool) -> bool {
+        core::mem::replace(&mut self.held[lane.index()], held) != held
+    }
+
+    pub(crate) fn is_held(&self, lane: Lane) -> bool {
+        self.held[lane.index()]
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -118,7 +130,7 @@ impl Line {
     /// Whether somebody waits in `group` who goes before any newcomer of `lane`.
     pub(crate) fn waits_before(&self, group: usize, lane: Lane, rules: &LaneRules) -> bool {
         let before = |&other: &Lane| other <= lane || self.is_due(group, other, rules);
-        let mut before = Lane::ALL.into_iter().filter(before);
+        let mut before = self.lanes_that_go().filter(before);
         before.any(|lane| self.groups[group].lanes[lane.index()].waiting() > 0)
     }
 
@@ -214,6 +226,10 @@ impl Line {
         )
     }
 
+    fn lanes_that_go(&self) -> impl Iterator<Item = Lane> {
+        Lane::ALL.into_iter().filter(|&lane| !self.is_held(lane))
+    }
+
     fn is_due(&self, group: usize, lane: Lane, rules: &LaneRules) -> bool {
         rules.of(lane).min_share.points() > 0
             && self
@@ -221,7 +237,7 @@ impl Line {
                 .is_some_and(|due| self.groups[group].owed[lane.index()] >= due)
     }
 
-    /// The ticket of `group` whose turn it is, but for targets among `passed_over`. The second is true where it goes before a
+    /// The ticket of `group` whose turn it is, but for lanes that are held and targets among `passed_over`. The second is true where it goes before a
     /// higher lane for its minimum share.
     pub(crate) fn next(
         &self,
@@ -231,10 +247,10 @@ impl Line {
     ) -> Option<(TicketId, bool)> {
         let first = |lane: Lane| self.groups[group].lanes[lane.index()].first(passed_over);
         let is_due = |&lane: &Lane| self.is_due(group, lane, rules);
-        let due = Lane::ALL.into_iter().filter(is_due).find_map(first);
+        let due = self.lanes_that_go().filter(is_due).find_map(first);
         match due {
             Some(due) => Some((due, true)),
-            None => Lane::ALL.into_iter().find_map(first).map(|id| (id, false)),
+            None => self.lanes_that_go().find_map(first).map(|id| (id, false)),
         }
     }
 

@@ -18,7 +18,8 @@ impl Line {
     /// What lanes below `lane` that wait are owed, with the first ticket of each.
     pub(super) fn due_below(&self, group: usize, lane: Lane, rules: &LaneRules) -> Vec<Due> {
         let below = &Lane::ALL[lane.index() + 1..];
-        let due = below.iter().filter_map(|&lower| {
+        let below = below.iter().filter(|&&lower| !self.is_held(lower));
+        let due = below.filter_map(|&lower| {
             let share = i64::from(rules.of(lower).min_share.points());
             let first = self.groups[group].lanes[lower.index()].first(&[])?;
             let ticket = *self.tickets.at(first.0)?;
