@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 
 use crate::gate::Core;
 use crate::load::Budget;
-use crate::{LimitId, Mode, Now};
+use crate::{LimitId, Meter, Mode, Now};
 
 impl Core {
     /// Every limit that is held to, in the order of the policy: what is left of it, and what the lanes above batch are expected to
-    /// want until it is whole again.
+    /// want until it is whole again. But for slots: that all are used for a moment is what they are for, and the wait for one
+    /// tells whether there are too few.
     ///
     /// A count that began with nothing because nobody knows what others had used before is not short for that: it counts as
     /// coming back.
@@ -16,7 +17,10 @@ impl Core {
         let counters = self.ledger.counters().iter();
         let books = self.wanted.iter_mut().zip(&self.waiting_demand);
         let budgets = counters.zip(books).enumerate();
-        let budgets = budgets.filter(|(_, (counter, _))| counter.limit.mode == Mode::Enforce);
+        let budgets = budgets.filter(|(_, (counter, _))| {
+            let is_slots = counter.limit.meter == Meter::Concurrent;
+            counter.limit.mode == Mode::Enforce && !is_slots
+        });
         let budgets = budgets.map(|(index, (counter, (wanted, waiting)))| {
             let (usable, used) = (counter.usable(), counter.used(now));
             let edge = counter.edge(now);

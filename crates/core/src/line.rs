@@ -241,7 +241,7 @@ impl Line {
                 .is_some_and(|due| self.groups[group].owed[lane.index()] >= due)
     }
 
-    /// The ticket of `group` whose turn it is, but for targets among `passed_over`. The second is true where it goes before a
+    /// The ticket of `group` whose turn it is, but for lanes that are held and targets among `passed_over`. The second is true where it goes before a
     /// higher lane for its minimum share.
     pub(crate) fn next(
         &self,

@@ -82,7 +82,7 @@ impl Call<'_> {
         tokio::select! {
             biased;
             answer = self.sent(request, reservation, pass) => Ok(answer?),
-            () = self.gateway.reached(Phase::Halting) => Err(Failure::ShuttingDown),
+            () = self.gateway.reached(Phase::Halting) => Err(Failure::BrokenOff),
         }
     }
 

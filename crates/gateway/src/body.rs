@@ -302,7 +302,7 @@ impl Streamed {
                 }
             }
             Poll::Pending if self.halted.as_mut().poll(context).is_ready() => {
-                self.break_off("halted", &Failure::ShuttingDown);
+                self.break_off("halted", &Failure::BrokenOff);
             }
             Poll::Pending if self.poll_silence(context).is_ready() => {
                 let what = "the next event of its stream";

@@ -23,6 +23,8 @@ pub(crate) struct LoadWatch {
     load: Load,
     weighed: Option<Timestamp>,
     holds_batch: bool,
+    /// When batch is let go if nothing weighs until then.
+    lets_go: Option<Timestamp>,
     change: Option<Change>,
 }
 
@@ -58,6 +60,7 @@ impl LoadWatch {
         };
         let level = self.load.weigh(rules, &strain, now.mono);
         let holds_batch = rules.effects(level).holds_batch;
+        self.lets_go = self.load.ends(rules, |effects| effects.holds_batch);
         if holds_batch != self.holds_batch {
             self.holds_batch = holds_batch;
             let held = if holds_batch { Held::Yes } else { Held::No };
@@ -82,9 +85,9 @@ impl LoadWatch {
         (self.holds_batch && lane == Lane::Batch).then(|| self.level())
     }
 
-    /// When the level falls if nothing weighs until then.
-    pub(crate) fn falls(&self) -> Option<Timestamp> {
-        self.load.falls()
+    /// When what is held starts again if nothing weighs until then; the level may fall before, to one that holds it too.
+    pub(crate) fn lets_go(&self) -> Option<Timestamp> {
+        self.lets_go.filter(|_| self.holds_batch)
     }
 
     /// When to look again, whatever happens until then.
@@ -93,7 +96,7 @@ impl LoadWatch {
         let at = self.weighed.filter(|_| is_loaded)?;
         let again = at.saturating_add(LOOKED_AT_EVERY);
         let soonest = at.saturating_add(WEIGHED_EVERY);
-        let falls = self.falls().map(|falls| falls.max(soonest));
+        let falls = self.load.falls().map(|falls| falls.max(soonest));
         Some(falls.map_or(again, |falls| falls.min(again)))
     }
 
@@ -194,6 +197,25 @@ deployments: { m: { account: a } }
         }
         assert_eq!(now, 11_100);
         assert!(matches!(core.poll_event(), Some(Event::Admitted { .. })));
+    }
+
+    #[test]
+    fn the_time_that_is_told_is_when_batch_starts_and_not_when_the_level_falls_to_another_that_holds_it()
+     {
+        let (mut core, mut load, rules) = (core(), LoadWatch::default(), LoadRules::default());
+        load.look(&mut core, &rules, Duration::from_secs(61), none, at(0));
+        load.look(&mut core, &rules, NO_WAIT, none, at(100));
+        assert_eq!(load.level(), LoadLevel::Critical);
+        let told = load.lets_go().expect("nothing weighs");
+        assert_eq!(told, at(20_100).mono);
+
+        let mut now = 0;
+        while load.holds(Lane::Batch).is_some() {
+            assert_eq!(load.lets_go(), Some(told));
+            now = load.due().expect("it is above normal").as_nanos() / 1_000_000;
+            load.look(&mut core, &rules, NO_WAIT, none, at(now));
+        }
+        assert_eq!((now, load.lets_go()), (20_100, None));
     }
 
     #[test]

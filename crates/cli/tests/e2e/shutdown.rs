@@ -137,10 +137,22 @@ async fn draining_has_an_end() {
     let running = within("a head", gateway.client().open(chat(&endless)))
         .await
         .unwrap();
+    let client = gateway.client();
+    let hangs = stream(&json!({"before_head": "hang"}));
+    let headless = tokio::spawn(async move { client.send(chat(&hangs)).await });
+    fake.in_flight(2).await;
     gateway.process.terminate();
     let rest = within("the end of the stream", running.read())
         .await
         .unwrap();
     assert!(rest.text().contains("shutting_down"), "{}", rest.text());
+    let headless = headless.await.unwrap();
+    assert_eq!(
+        (headless.status, headless.code().as_str()),
+        (503, "shutting_down")
+    );
+    for said in [rest.text(), headless.text()] {
+        assert!(said.contains("broke this call off"), "{said}");
+    }
     assert_eq!(gateway.process.ended().await.code(), Some(0));
 }

@@ -33,6 +33,11 @@ impl Counter {
         if mark.counted == 0 || !may_be || self.slots.is_some() {
             return None;
         }
+        let of_slots = self.limit.window.per().is_none();
+        if of_slots && mark.before == 0 {
+            // Who is alone and refused has not taken a slot too many.
+            return None;
+        }
         let suspicion = self.window_suspicion(mark).max(self.quantum_fullness(mark));
         let least = match self.limit.window.per() {
             Some(_) => SUSPICION_MIN,

@@ -11,7 +11,7 @@
 
 use core::time::Duration;
 
-use super::{LoadLevel, LoadRule, LoadRules};
+use super::{LoadEffects, LoadLevel, LoadRule, LoadRules};
 use crate::{LimitId, Timestamp};
 
 /// How long nothing may come near a level before it falls by one.
@@ -126,6 +126,16 @@ impl Load {
     /// When it falls if nothing weighs until then, to be weighed again; `None` while something does and where it cannot fall.
     pub fn falls(&self) -> Option<Timestamp> {
         self.quiet_since.map(|since| since.saturating_add(QUIET))
+    }
+
+    /// When it will have fallen to a level without that effect, if nothing weighs until then: as many falls as lower levels have it
+    /// too, and one. `None` where [`falls`](Self::falls) is.
+    pub fn ends(&self, rules: &LoadRules, has: impl Fn(LoadEffects) -> bool) -> Option<Timestamp> {
+        let lower = LoadLevel::ALL.into_iter().rev();
+        let lower = lower.filter(|level| *level < self.level);
+        let alike = lower.take_while(|level| has(rules.effects(*level)));
+        let first = self.falls()?;
+        Some(alike.fold(first, |at, _| at.saturating_add(QUIET)))
     }
 }
 
@@ -324,6 +334,24 @@ mod tests {
             ]
         );
         assert_eq!((load.cause(), load.falls()), (None, None));
+    }
+
+    #[test]
+    fn an_effect_ends_at_the_first_level_below_that_is_without_it() {
+        let (mut load, rules) = (Load::default(), LoadRules::default());
+        let holds = |effects: LoadEffects| effects.holds_batch;
+        weighed(&mut load, &waits(61_000), 0);
+        assert_eq!(load.ends(&rules, holds), None);
+        weighed(&mut load, &waits(0), 5);
+        assert_eq!(load.level(), LoadLevel::Critical);
+        assert_eq!(load.ends(&rules, holds), Some(second(25)));
+        let answers = |effects: LoadEffects| effects.answers_from_template;
+        assert_eq!(load.ends(&rules, answers), Some(second(15)));
+
+        weighed(&mut load, &waits(0), 15);
+        assert_eq!(load.level(), LoadLevel::High);
+        assert_eq!(load.ends(&rules, holds), Some(second(25)));
+        assert_eq!(weighed(&mut load, &waits(0), 25), LoadLevel::Moderate);
     }
 
     #[test]

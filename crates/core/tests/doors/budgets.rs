@@ -1,11 +1,11 @@
 //! How limits stand for the lanes above batch, as load is weighed by it.
 
 use sluicegate_core::{
-    Amounts, Book, Budget, Core, Decision, Lane, LimitId, Load, LoadLevel, LoadRules, Meter, Mode,
-    Now, Outcome, Start, Strain, Submission, TargetId, Timestamp, Window,
+    Amounts, Budget, Core, Decision, Lane, LimitId, Load, LoadLevel, LoadRules, Meter, Mode, Now,
+    Start, Strain, Submission, TargetId, Timestamp, Window,
 };
 
-use super::{MINUTE, admitted, at, in_flight, limit, one_target, policy, tokens, waiting};
+use super::{MINUTE, admitted, at, in_flight, limit, one_target, tokens, waiting};
 
 fn request(lane: Lane, amount: u64) -> Submission {
     let demand = Amounts::one_request().with(Meter::Tokens, amount);
@@ -108,16 +108,12 @@ fn a_start_with_nothing_is_no_load_until_more_is_wanted_than_there_may_be() {
 }
 
 #[test]
-fn slots_are_short_where_those_in_use_and_those_who_wait_are_more_than_there_are() {
+fn slots_that_are_all_used_are_no_load_by_themselves() {
     let mut core = one_target(vec![in_flight(4)]);
-    let taken: Vec<_> = (0..4)
-        .map(|_| admitted(core.submit(request(Lane::Api, 0), at(0))))
-        .collect();
-    waiting(core.submit(request(Lane::Api, 0), at(0)));
-    assert_eq!(level(&mut core, at(60_000)), LoadLevel::Critical);
-    for reservation in taken {
-        core.settle(reservation, Outcome::Unmeasured, at(60_000));
+    for _ in 0..4 {
+        admitted(core.submit(request(Lane::Api, 0), at(0)));
     }
+    waiting(core.submit(request(Lane::Api, 0), at(0)));
     assert_eq!(level(&mut core, at(60_000)), LoadLevel::Normal);
 }
 
@@ -127,7 +123,13 @@ fn what_is_only_watched_is_not_told() {
         mode: Mode::Shadow,
         ..tokens(10)
     };
-    let mut core = one_target(vec![watched, in_flight(1)]);
+    let enforced = limit(
+        "enforced",
+        Meter::Tokens,
+        1_000,
+        Window::Fixed { per: MINUTE },
+    );
+    let mut core = one_target(vec![watched, enforced]);
     admitted(core.submit(request(Lane::Api, 100), at(0)));
     let budgets = core.budgets(at(0));
     let limits: Vec<_> = budgets.iter().map(|budget| budget.limit).collect();
@@ -142,20 +144,4 @@ fn a_place_in_the_line_names_the_limit_that_decides() {
         panic!("it does not fit");
     };
     assert_eq!(limit, Some(LimitId::new(1)));
-}
-
-#[test]
-fn slots_that_are_counted_anew_are_used_by_nobody_who_held_the_old_ones() {
-    let mut core = one_target(vec![in_flight(10)]);
-    let held: Vec<_> = (0..4)
-        .map(|_| admitted(core.submit(request(Lane::Api, 1), at(0))))
-        .collect();
-    assert_eq!(core.budgets(at(60_000))[0].wanted, 4);
-    let mut ours = in_flight(10);
-    ours.book = Book::Ours;
-    core.reconfigure(policy(vec![ours], &[("a", &[0])]), at(60_000));
-    for id in held {
-        core.settle(id, Outcome::Void, at(61_000));
-    }
-    assert_eq!(core.budgets(at(300_000))[0].wanted, 0);
 }

@@ -401,6 +401,31 @@ fn those_below_a_lane_that_is_held_go_on() {
 }
 
 #[test]
+fn a_lane_that_is_held_stands_in_nobodys_way_with_its_minimum_share() {
+    let mut core = core(bucket(60_000), leaving(Lane::Batch, 5_000, 5_000));
+    admitted(core.submit(patient(Lane::Interactive, 60_000), at(0)));
+    waiting(core.submit(patient(Lane::Batch, 1_000), at(0)));
+    core.hold(Lane::Batch, Held::Yes, at(0));
+    // What it is owed by then would be its turn before the second.
+    let mut promised = Vec::new();
+    for _ in 0..2 {
+        promised.push(waiting(
+            core.submit(patient(Lane::Interactive, 2_000), at(0)),
+        ));
+    }
+    let starts = |started: &[(Timestamp, Event)]| -> Vec<_> {
+        let start = |(instant, event): &(Timestamp, Event)| match event {
+            Event::Admitted { ticket, .. } => (*ticket, Some(*instant)),
+            other => panic!("{other:?}"),
+        };
+        started.iter().map(start).collect()
+    };
+    assert_eq!(promised[1].1, Some(at(4_000).mono));
+    assert_eq!(starts(&play(&mut core, at(9_000))), promised);
+    admitted(core.submit(patient(Lane::Interactive, 2_000), at(9_000)));
+}
+
+#[test]
 fn a_noisy_tenant_delays_another_by_one_turn_and_not_by_its_line() {
     let tenant = |name: &str| Tenant {
         name: name.into(),

@@ -32,7 +32,7 @@ impl Refused {
         let held = line.load.holds(lane);
         let held = held.filter(|_| matches!(refusal, Refusal::Deadline { .. }));
         let start = match held {
-            Some(_) => line.load.falls(),
+            Some(_) => line.load.lets_go(),
             None => start,
         };
         let limit = limit.and_then(|id| core.policy().limits().get(id.index()));

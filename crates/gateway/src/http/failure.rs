@@ -73,8 +73,10 @@ pub(crate) enum Failure {
     },
     /// The upstream failed.
     Upstream(Box<UpstreamFailure>),
-    /// The process is about to stop.
+    /// The process is about to stop, and this was not sent, or failed and is not sent again.
     ShuttingDown,
+    /// The process stops, and the call with it that was under way.
+    BrokenOff,
 }
 
 /// A failure in words, before it has a wire format.
@@ -215,16 +217,10 @@ impl Failure {
                 limits,
             } => describe_cooling(route, *wait, *limits),
             Self::Upstream(failure) => failure.describe(),
-            Self::ShuttingDown => Described {
-                status: StatusCode::SERVICE_UNAVAILABLE,
-                code: "shutting_down",
-                kind: "api_error",
-                param: None,
-                message: "this gateway is shutting down and takes no more requests; send it again"
-                    .to_owned(),
-                wait: Some(WAIT_UNKNOWN),
-                retry: Retry::Maybe,
-            },
+            Self::ShuttingDown => describe_stopping("takes no more requests; send it again"),
+            Self::BrokenOff => describe_stopping(
+                "broke this call off, which the upstream may finish and bill all the same; send it again",
+            ),
         }
     }
 }
@@ -270,13 +266,13 @@ fn describe_refused(refused: &Refused) -> Described {
     if let Some(level) = refused.held {
         let falls = match refused.wait {
             Some(wait) => format!(
-                "it falls in {:.3} s if nothing adds to it",
+                "it will have fallen far enough in {:.3} s if nothing adds to it; send it again then",
                 wait.as_secs_f64()
             ),
-            None => "nobody can tell yet when it falls".to_owned(),
+            None => "it is too early to tell for how long; send it again later".to_owned(),
         };
         return overloaded(format!(
-            "load is {level}, so nothing of the lane {lane} starts: {falls}; send it again then, or allow a longer wait in x-sluicegate-max-wait"
+            "load is {level}, so nothing of the lane {lane} starts: {falls}, or allow a longer wait in x-sluicegate-max-wait"
         ));
     }
     let when = match refused.wait {
@@ -317,6 +313,18 @@ fn describe_refused(refused: &Refused) -> Described {
                     .to_owned(),
             )
         },
+    }
+}
+
+fn describe_stopping(so: &str) -> Described {
+    Described {
+        status: StatusCode::SERVICE_UNAVAILABLE,
+        code: "shutting_down",
+        kind: "api_error",
+        param: None,
+        message: format!("this gateway is shutting down and {so}"),
+        wait: Some(WAIT_UNKNOWN),
+        retry: Retry::Maybe,
     }
 }
 

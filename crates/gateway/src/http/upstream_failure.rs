@@ -150,7 +150,7 @@ mod tests {
             class,
             code: "some_code".to_owned(),
             kind: String::new(),
-            message: "key sk-12…89 is no good".to_owned(),
+            message: "key sk-12…89 is no good.".to_owned(),
         };
         UpstreamFailureKind::Error {
             status: Some(status),

@@ -28,6 +28,8 @@ impl UpstreamFailure {
             let tried = tried.map(|tried| format!("{} ({})", tried.deployment, tried.kind.name()));
             let tried: Vec<String> = tried.collect();
             let attempts = format!("; {} attempts: {}", tried.len(), tried.join(", "));
+            let last = described.message.trim_end_matches('.').len();
+            described.message.truncate(last);
             described.message.push_str(&attempts);
         }
         if self.client == ClientRetry::Multiplies {
@@ -237,6 +239,7 @@ mod tests {
             .describe();
         let listed = "2 attempts: a (connection), b (overload)";
         assert!(described.message.ends_with(listed), "{}", described.message);
+        assert!(!described.message.contains(".;"), "{}", described.message);
         assert_eq!(described.wait, opens);
         assert!(described.retry == Retry::Useless);
     }
