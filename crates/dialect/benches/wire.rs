@@ -8,7 +8,8 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use sluicegate_catalog::provider;
 use sluicegate_dialect::TextTally;
-use sluicegate_dialect::openai::{Changes, ChatStream, Envelope, IncludeUsage, UsageChunk};
+use sluicegate_dialect::openai::{ChatStream, Envelope, UsageChunk};
+use sluicegate_dialect::{Changes, IncludeUsage};
 
 fn main() {
     divan::main();

@@ -8,25 +8,24 @@
 use sluicegate_catalog::{ChargeRule, RequestSize};
 use sluicegate_core::Amounts;
 
-use crate::TextTally;
-use crate::openai::Envelope;
+use crate::{RequestFacts, TextTally};
 
 /// What `rule` takes for the request to `model`, which is the provider's name for it: one request in flight and its tokens. One answer
 /// is expected to be `output_expected` tokens long, where that was learned.
 pub fn charge(
     rule: &ChargeRule,
     model: &str,
-    envelope: &Envelope,
+    facts: &RequestFacts,
     output_expected: Option<u64>,
 ) -> Amounts {
     let size = RequestSize {
-        text_bytes: envelope.text.bytes,
-        text_tokens: tokens_without_images(envelope),
-        messages: envelope.messages,
-        images: envelope.images,
-        choices: envelope.choices,
-        best_of: envelope.best_of,
-        output_cap: envelope.output_cap,
+        text_bytes: facts.text.bytes,
+        text_tokens: tokens_without_images(facts),
+        messages: facts.messages,
+        images: facts.images,
+        choices: facts.choices,
+        best_of: facts.best_of,
+        output_cap: facts.output_cap,
         output_expected,
     };
     rule.hold(&size, model)
@@ -38,21 +37,19 @@ pub fn charge(
 /// ```
 /// use sluicegate_dialect::{openai::Envelope, tokens};
 /// let body = r#"{"model":"gpt-5.5","messages":[{"role":"user","content":"Hello, how are you?"}]}"#.into();
-/// assert_eq!(tokens(&Envelope::decode(&body)?), 13);
+/// assert_eq!(tokens(&Envelope::decode(&body)?.facts), 13);
 /// # Ok::<(), sluicegate_dialect::openai::RequestError>(())
 /// ```
-pub fn tokens(envelope: &Envelope) -> u64 {
-    tokens_without_images(envelope).saturating_add(envelope.images.saturating_mul(IMAGE_TOKENS))
+pub fn tokens(facts: &RequestFacts) -> u64 {
+    tokens_without_images(facts).saturating_add(facts.images.saturating_mul(IMAGE_TOKENS))
 }
 
-fn tokens_without_images(envelope: &Envelope) -> u64 {
-    let definitions = envelope
-        .tools_bytes
-        .saturating_add(envelope.response_format_bytes);
-    text_weight(&envelope.text)
+fn tokens_without_images(facts: &RequestFacts) -> u64 {
+    let definitions = facts.tools_bytes.saturating_add(facts.form_bytes);
+    text_weight(&facts.text)
         .saturating_add(definitions.saturating_mul(DEFINITION_BYTE))
         .div_ceil(TOKEN)
-        .saturating_add(envelope.messages.saturating_mul(MESSAGE_TOKENS))
+        .saturating_add(facts.messages.saturating_mul(MESSAGE_TOKENS))
         .saturating_add(ANSWER_TOKENS)
 }
 
@@ -99,6 +96,7 @@ fn text_weight(text: &TextTally) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::openai::Envelope;
     use bytes::Bytes;
     use sluicegate_catalog::provider;
     use sluicegate_core::Meter;
@@ -147,35 +145,37 @@ mod tests {
         }
     }
 
-    fn envelope(members: &str) -> Envelope {
+    fn facts(members: &str) -> RequestFacts {
         let body = format!(
             r#"{{"model":"m","messages":[{{"role":"user","content":"안녕하세요"}}]{members}}}"#
         );
-        Envelope::decode(&Bytes::from(body)).expect("a request")
+        Envelope::decode(&Bytes::from(body))
+            .expect("a request")
+            .facts
     }
 
     #[test]
     fn the_charge_goes_by_bytes_and_the_rest_by_script() {
-        let envelope = envelope(r#","max_tokens":100"#);
+        let facts = facts(r#","max_tokens":100"#);
         let openai = provider("openai").expect("a row");
         let observed = openai.charge.rule("observed").expect("a rule");
         // 4 bytes of the role and 15 of the text: 19 / 4 = 4.75, rounded up, and one choice.
-        assert_eq!(charge(observed, "m", &envelope, None).of(Meter::Tokens), 6);
-        let taken = charge(openai.charge.default_rule(), "m", &envelope, None);
+        assert_eq!(charge(observed, "m", &facts, None).of(Meter::Tokens), 6);
+        let taken = charge(openai.charge.default_rule(), "m", &facts, None);
         assert_eq!(
             (taken.of(Meter::Tokens), taken.of(Meter::Requests)),
             (100, 1)
         );
         // user: 4 * 14 + 953, five syllables in a run: 5 * 710 + 236; 4,795 / 1,024 = 4.7, and 3 +
         // 3.
-        assert_eq!(tokens(&envelope), 5 + 3 + 3);
+        assert_eq!(tokens(&facts), 5 + 3 + 3);
     }
 
     #[test]
     fn output_that_is_counted_as_produced_is_charged_as_expected() {
-        let envelope = envelope(r#","max_tokens":100"#);
+        let facts = facts(r#","max_tokens":100"#);
         let rule = provider("anthropic").expect("a row").charge.default_rule();
-        let output = |expected| charge(rule, "m", &envelope, expected).of(Meter::OutputTokens);
+        let output = |expected| charge(rule, "m", &facts, expected).of(Meter::OutputTokens);
         assert_eq!(output(None), 100);
         assert_eq!(output(Some(40)), 40);
         // Never above the request's own maximum.
@@ -185,8 +185,8 @@ mod tests {
     #[test]
     fn definitions_are_read_but_not_charged() {
         let (plain, with_tools) = (
-            envelope(""),
-            envelope(&format!(r#","tools":["{}"]"#, "x".repeat(1_020))),
+            facts(""),
+            facts(&format!(r#","tools":["{}"]"#, "x".repeat(1_020))),
         );
         let rule = provider("openai").expect("a row").charge.default_rule();
         assert_eq!(

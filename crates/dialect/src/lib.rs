@@ -8,10 +8,13 @@
 
 pub mod anthropic;
 pub mod canonical;
+mod changes;
 mod charge_told;
 mod clock_text;
+mod envelope;
 mod error_text;
 mod estimate;
+
 mod header_text;
 mod json;
 pub mod openai;
@@ -20,6 +23,7 @@ mod progress;
 mod rate_limit_fields;
 mod refusal;
 mod request_error;
+mod request_facts;
 mod request_member;
 mod retry_hint;
 mod signal;
@@ -33,11 +37,14 @@ mod usage;
 mod wire_form;
 mod work_time;
 
+pub use changes::{Changes, IncludeUsage, Priority};
 pub use charge_told::{charge_refused, charge_told, taken_between};
+pub use envelope::Envelope;
 pub use estimate::{charge, text_tokens, tokens};
 pub use progress::Progress;
 pub use refusal::{RefusalFacts, refusal_facts, told_by_refusal};
 pub use request_error::RequestError;
+pub use request_facts::RequestFacts;
 pub use retry_hint::retry_hint;
 pub use signal::signals;
 pub use text::TextTally;

@@ -119,7 +119,7 @@ impl Call<'_> {
             return Ok(self.unread(response, &[], reservation, pass));
         }
         let is_stream = is_event_stream(response.headers());
-        match (self.envelope.stream, is_stream) {
+        match (self.envelope.facts.stream, is_stream) {
             (true, true) => self.stream(response, reservation, pass).await,
             (true, false) => {
                 reservation.settle(Outcome::Failed);
@@ -331,8 +331,12 @@ impl Call<'_> {
     }
 
     fn settlement(&self) -> Settlement {
-        Settlement::new(self.route, self.envelope, self.gateway.answer_lengths())
-            .of_route(self.exchange.route_name())
+        Settlement::new(
+            self.route,
+            &self.envelope.facts,
+            self.gateway.answer_lengths(),
+        )
+        .of_route(self.exchange.route_name())
     }
 
     fn usage_chunk(&self) -> sluicegate_dialect::openai::UsageChunk {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use sluicegate_catalog::{ChargeRule, UsageTokens};
 use sluicegate_core::{Amounts, Outcome};
-use sluicegate_dialect::openai::{Envelope, Progress, Usage, is_cut};
+use sluicegate_dialect::openai::is_cut;
+use sluicegate_dialect::{Progress, RequestFacts, Usage};
 
 use crate::answer_lengths::{AnswerLengths, Asked, Ending};
 use crate::snapshot::Route;
@@ -37,16 +38,20 @@ pub(crate) struct Settlement {
 }
 
 impl Settlement {
-    pub(crate) fn new(route: Route<'_>, envelope: &Envelope, lengths: &Arc<AnswerLengths>) -> Self {
+    pub(crate) fn new(
+        route: Route<'_>,
+        facts: &RequestFacts,
+        lengths: &Arc<AnswerLengths>,
+    ) -> Self {
         Self {
             rule: Arc::clone(route.charge),
             model: route.model.to_owned(),
-            input_tokens: sluicegate_dialect::tokens(envelope),
+            input_tokens: sluicegate_dialect::tokens(facts),
             lengths: Arc::clone(lengths),
             asked: asked(route),
             route_name: None,
-            output_cap: envelope.output_cap,
-            sequences: envelope.choices.max(envelope.best_of).max(1),
+            output_cap: facts.output_cap,
+            sequences: facts.choices.max(facts.best_of).max(1),
         }
     }
 
@@ -112,9 +117,9 @@ fn ending_of_stream(progress: &Progress) -> Ending {
 }
 
 /// What a request to `route` is charged there, before it is sent, if its answer is as long as answers are by `lengths`.
-pub(crate) fn demand(route: Route<'_>, envelope: &Envelope, lengths: &AnswerLengths) -> Amounts {
+pub(crate) fn demand(route: Route<'_>, facts: &RequestFacts, lengths: &AnswerLengths) -> Amounts {
     let expected = lengths.expected(&asked(route));
-    sluicegate_dialect::charge(route.charge, route.model, envelope, expected)
+    sluicegate_dialect::charge(route.charge, route.model, facts, expected)
 }
 
 fn asked(route: Route<'_>) -> Asked {

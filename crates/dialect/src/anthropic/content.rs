@@ -190,10 +190,14 @@ mod tests {
         )
         .expect("a request");
         // System 6; roles 4 + 9 + 4; text 3, title 1, document 5; thought 2, call 4 + 7; result 2.
-        assert_eq!(envelope.text.bytes, 6 + 17 + 9 + 13 + 2);
-        assert_eq!(envelope.text.hangul, 2);
+        assert_eq!(envelope.facts.text.bytes, 6 + 17 + 9 + 13 + 2);
+        assert_eq!(envelope.facts.text.hangul, 2);
         assert_eq!(
-            (envelope.messages, envelope.images, envelope.documents),
+            (
+                envelope.facts.messages,
+                envelope.facts.images,
+                envelope.facts.documents
+            ),
             (3, 2, 2)
         );
     }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::content::Content;
 use super::members::Members;
-use crate::TextTally;
+use crate::RequestFacts;
 use crate::json::Span;
 use crate::request_error::RequestError;
 use crate::request_member::{OUTPUT_CAP_MAX, checked_object, count, flag, length, model};
@@ -14,25 +14,8 @@ use crate::request_member::{OUTPUT_CAP_MAX, checked_object, count, flag, length,
 /// A messages request, read as far as deciding needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Envelope {
-    /// The model that was asked for.
-    pub model: String,
-    /// Whether the answer is to be streamed.
-    pub stream: bool,
-    /// The largest output allowed, in tokens. Always there for [`Call::Messages`].
-    pub output_cap: Option<u64>,
-    /// Number of messages.
-    pub messages: u64,
-    /// Text of the instructions and the messages: roles, texts, thoughts, calls of tools and their
-    /// results, texts of documents.
-    pub text: TextTally,
-    /// Images among the content, those in results of tools included.
-    pub images: u64,
-    /// Documents among the content.
-    pub documents: u64,
-    /// Bytes of JSON that define tools.
-    pub tools_bytes: u64,
-    /// Bytes of JSON of `output_config`, where a schema of the answer stands.
-    pub output_config_bytes: u64,
+    /// What it asks for. There is always an output maximum for [`Call::Messages`].
+    pub facts: RequestFacts,
     pub(super) body: Bytes,
     pub(super) places: Places,
 }
@@ -67,8 +50,8 @@ impl Envelope {
     /// use sluicegate_dialect::anthropic::{Call, Envelope};
     /// let body = r#"{"model":"claude-sonnet-5","max_tokens":64,"messages":[{"role":"user","content":"hi"}]}"#.into();
     /// let envelope = Envelope::decode(&body, Call::Messages)?;
-    /// assert_eq!(envelope.model, "claude-sonnet-5");
-    /// assert_eq!(envelope.output_cap, Some(64));
+    /// assert_eq!(envelope.facts.model, "claude-sonnet-5");
+    /// assert_eq!(envelope.facts.output_cap, Some(64));
     /// # Ok::<(), sluicegate_dialect::RequestError>(())
     /// ```
     pub fn decode(body: &Bytes, call: Call) -> Result<Self, RequestError> {
@@ -87,15 +70,20 @@ impl Envelope {
             ));
         }
         Ok(Self {
-            model,
-            stream: flag(body, "stream", members.stream.as_ref())?,
-            output_cap,
-            messages: members.content.messages,
-            images: members.content.images,
-            documents: members.content.documents,
-            text: members.content.text(),
-            tools_bytes: length(members.tools.as_ref()),
-            output_config_bytes: length(members.output_config.as_ref()),
+            facts: RequestFacts {
+                model,
+                stream: flag(body, "stream", members.stream.as_ref())?,
+                output_cap,
+                choices: 1,
+                best_of: 1,
+                messages: members.content.messages,
+                images: members.content.images,
+                audios: 0,
+                documents: members.content.documents,
+                tools_bytes: length(members.tools.as_ref()),
+                form_bytes: length(members.output_config.as_ref()),
+                text: members.content.text(),
+            },
             body: body.clone(),
             places: Places {
                 model: members.model.unwrap_or_default(),
@@ -124,7 +112,10 @@ mod tests {
         let error = decode(body, Call::Messages).expect_err("no maximum");
         assert_eq!(error.param, Some("max_tokens"));
         let counted = decode(body, Call::CountTokens).expect("a request");
-        assert_eq!((counted.output_cap, counted.stream), (None, false));
+        assert_eq!(
+            (counted.facts.output_cap, counted.facts.stream),
+            (None, false)
+        );
     }
 
     #[test]
@@ -160,9 +151,9 @@ mod tests {
             "output_config":{"effort":"low"},"messages":[{"role":"user","content":"hi"}]}"#;
         let envelope = decode(body, Call::Messages).expect("a request");
         assert_eq!(
-            (envelope.tools_bytes, envelope.output_config_bytes),
+            (envelope.facts.tools_bytes, envelope.facts.form_bytes),
             (14, 16)
         );
-        assert!(envelope.stream);
+        assert!(envelope.facts.stream);
     }
 }

@@ -14,7 +14,6 @@ mod usage;
 pub use endings::is_cut;
 pub use envelope::{Call, Envelope};
 pub use error::{ErrorOut, error_body, error_event, error_kind};
-pub use rewrite::Changes;
 pub use stream::MessageStream;
 pub use token_count::token_count_body;
 pub use translate::{

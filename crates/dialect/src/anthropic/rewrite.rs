@@ -3,26 +3,18 @@
 use bytes::Bytes;
 
 use super::Envelope;
+use crate::changes::Changes;
 use crate::splice::{Edit, splice};
 
-/// What is to be different upstream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Changes<'a> {
-    /// The model to ask for instead.
-    pub model: Option<&'a str>,
-    /// No output maximum above this: one that is written is lowered, and none is added, since
-    /// every request for an answer has one.
-    pub output_cap: Option<u64>,
-}
-
 impl Envelope {
-    /// The body with `changes`; the very same bytes where there is nothing to change.
+    /// The body with `changes`; the very same bytes where there is nothing to change. No maximum is
+    /// added, since every request for an answer has one, and a stream tells its usage unasked.
     ///
     /// ```
-    /// use sluicegate_dialect::anthropic::{Call, Changes, Envelope};
+    /// use sluicegate_dialect::{Changes, anthropic::{Call, Envelope}};
     /// let body = r#"{ "model": "fast", "max_tokens": 900, "messages": [{}], "top_p": 0.70 }"#.into();
     /// let envelope = Envelope::decode(&body, Call::Messages)?;
-    /// let changes = Changes { model: Some("claude-haiku-4-5"), output_cap: Some(512) };
+    /// let changes = Changes { model: Some("claude-haiku-4-5"), output_cap: Some(512), ..Changes::default() };
     /// assert_eq!(
     ///     envelope.rewrite(&changes),
     ///     r#"{ "model": "claude-haiku-4-5", "max_tokens": 512, "messages": [{}], "top_p": 0.70 }"#
@@ -31,7 +23,7 @@ impl Envelope {
     /// ```
     pub fn rewrite(&self, changes: &Changes<'_>) -> Bytes {
         let mut edits = Vec::new();
-        if let Some(model) = changes.model.filter(|model| *model != self.model) {
+        if let Some(model) = changes.model.filter(|model| *model != self.facts.model) {
             edits.push(Edit {
                 at: self.places.model.clone(),
                 text: serde_json::Value::from(model).to_string().into(),
@@ -39,7 +31,7 @@ impl Envelope {
         }
         let lowered = changes
             .output_cap
-            .filter(|cap| self.output_cap.is_some_and(|written| written > *cap));
+            .filter(|cap| self.facts.output_cap.is_some_and(|written| written > *cap));
         if let (Some(cap), Some(place)) = (lowered, &self.places.max_tokens) {
             edits.push(Edit {
                 at: place.clone(),
@@ -64,6 +56,7 @@ mod tests {
         let changes = Changes {
             model: Some("m"),
             output_cap: Some(5),
+            ..Changes::default()
         };
         assert_eq!(envelope.rewrite(&changes).as_ptr(), body.as_ptr());
     }
@@ -75,6 +68,7 @@ mod tests {
         let changes = Changes {
             model: Some("n\"x"),
             output_cap: Some(5),
+            ..Changes::default()
         };
         assert_eq!(
             envelope.rewrite(&changes),

@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use super::members::Members;
 use super::messages::Messages;
-use crate::TextTally;
+use crate::RequestFacts;
 use crate::json::{self, Cursor, Span};
 use crate::request_error::{RequestError, twice, wrong};
 use crate::request_member::{OUTPUT_CAP_MAX, checked_object, count, flag, length, model};
@@ -21,34 +21,10 @@ const CHOICES_MAX: u64 = 128;
 /// A chat completion request, read as far as deciding needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Envelope {
-    /// The model that was asked for.
-    pub model: String,
-    /// Whether the answer is to be streamed.
-    pub stream: bool,
+    /// What it asks for. Its output maximum is the larger of `max_tokens` and `max_completion_tokens`.
+    pub facts: RequestFacts,
     /// Whether the client asked for the usage of a stream.
     pub usage_wanted: bool,
-    /// The largest output allowed, in tokens: the larger of `max_tokens` and
-    /// `max_completion_tokens`; `None` without both.
-    pub output_cap: Option<u64>,
-    /// Choices asked for (`n`), 1 where it does not say.
-    pub choices: u64,
-    /// Candidates for each choice (`best_of`), 1 where it does not say.
-    pub best_of: u64,
-    /// Number of messages.
-    pub messages: u64,
-    /// Text of the messages: role and author names, content, refusals, tool calls and their
-    /// results.
-    pub text: TextTally,
-    /// Images among the content.
-    pub images: u64,
-    /// Sound clips among the content.
-    pub audios: u64,
-    /// Files among the content.
-    pub files: u64,
-    /// Bytes of JSON that define tools and functions.
-    pub tools_bytes: u64,
-    /// Bytes of JSON of `response_format`.
-    pub response_format_bytes: u64,
     pub(super) body: Bytes,
     pub(super) places: Places,
 }
@@ -79,9 +55,9 @@ impl Envelope {
     /// use sluicegate_dialect::openai::Envelope;
     /// let body = r#"{"model":"gpt-5.5","messages":[{"role":"user","content":"hi"}],"max_tokens":64}"#.into();
     /// let envelope = Envelope::decode(&body)?;
-    /// assert_eq!(envelope.model, "gpt-5.5");
-    /// assert_eq!(envelope.output_cap, Some(64));
-    /// assert_eq!(envelope.text.bytes, 6); // "user" and "hi"
+    /// assert_eq!(envelope.facts.model, "gpt-5.5");
+    /// assert_eq!(envelope.facts.output_cap, Some(64));
+    /// assert_eq!(envelope.facts.text.bytes, 6); // "user" and "hi"
     /// # Ok::<(), sluicegate_dialect::openai::RequestError>(())
     /// ```
     pub fn decode(body: &Bytes) -> Result<Self, RequestError> {
@@ -90,20 +66,22 @@ impl Envelope {
         let model = model(body, members.model.as_ref())?;
         let messages = members.messages.ok_or_else(Messages::missing)?;
         let mut envelope = Self {
-            model,
-            stream: flag(body, "stream", members.stream.as_ref())?,
+            facts: RequestFacts {
+                model,
+                stream: flag(body, "stream", members.stream.as_ref())?,
+                output_cap: None,
+                choices: count(body, "n", members.n.as_ref(), 1..=CHOICES_MAX)?.unwrap_or(1),
+                best_of: count(body, "best_of", members.best_of.as_ref(), 1..=CHOICES_MAX)?
+                    .unwrap_or(1),
+                messages: messages.count,
+                text: messages.text,
+                images: messages.images,
+                audios: messages.audios,
+                documents: messages.files,
+                tools_bytes: length(members.tools.as_ref()) + length(members.functions.as_ref()),
+                form_bytes: length(members.response_format.as_ref()),
+            },
             usage_wanted: false,
-            output_cap: None,
-            choices: count(body, "n", members.n.as_ref(), 1..=CHOICES_MAX)?.unwrap_or(1),
-            best_of: count(body, "best_of", members.best_of.as_ref(), 1..=CHOICES_MAX)?
-                .unwrap_or(1),
-            messages: messages.count,
-            text: messages.text,
-            images: messages.images,
-            audios: messages.audios,
-            files: messages.files,
-            tools_bytes: length(members.tools.as_ref()) + length(members.functions.as_ref()),
-            response_format_bytes: length(members.response_format.as_ref()),
             body: body.clone(),
             places: Places {
                 body_start: root.position() + 1,
@@ -134,7 +112,7 @@ impl Envelope {
             max_completion_tokens.as_ref(),
             range,
         )?;
-        self.output_cap = old.max(new);
+        self.facts.output_cap = old.max(new);
         self.places.max_tokens = max_tokens;
         self.places.max_completion_tokens = max_completion_tokens;
         Ok(())
@@ -183,19 +161,26 @@ mod tests {
     #[test]
     fn the_larger_cap_counts_and_null_is_absent() {
         let envelope = with(r#""max_tokens":10,"max_completion_tokens":20"#).expect("a request");
-        assert_eq!(envelope.output_cap, Some(20));
+        assert_eq!(envelope.facts.output_cap, Some(20));
         let envelope = with(
             r#""max_tokens":null,"n":null,"stream":null,"stream_options":null,"tools":null,"best_of":null"#,
         )
         .expect("a request");
-        assert_eq!(envelope.output_cap, None);
+        assert_eq!(envelope.facts.output_cap, None);
         assert_eq!(
-            (envelope.choices, envelope.best_of, envelope.stream),
+            (
+                envelope.facts.choices,
+                envelope.facts.best_of,
+                envelope.facts.stream
+            ),
             (1, 1, false)
         );
-        assert_eq!(envelope.tools_bytes, 0);
+        assert_eq!(envelope.facts.tools_bytes, 0);
         assert_eq!(
-            with(r#""max_tokens":0"#).expect("a request").output_cap,
+            with(r#""max_tokens":0"#)
+                .expect("a request")
+                .facts
+                .output_cap,
             Some(0)
         );
     }

@@ -203,23 +203,27 @@ mod tests {
         )
         .expect("a request");
         // Roles 6 + 4 + 9 + 4, name 3, content 6 + 5 + 2, call 4 + 7.
-        assert_eq!(envelope.text.bytes, 23 + 3 + 13 + 11);
-        assert_eq!(envelope.text.hangul, 2);
+        assert_eq!(envelope.facts.text.bytes, 23 + 3 + 13 + 11);
+        assert_eq!(envelope.facts.text.hangul, 2);
         assert_eq!(
-            (envelope.images, envelope.audios, envelope.files),
+            (
+                envelope.facts.images,
+                envelope.facts.audios,
+                envelope.facts.documents
+            ),
             (1, 1, 1)
         );
-        assert_eq!(envelope.messages, 4);
-        assert_eq!(envelope.tools_bytes, 21);
-        assert_eq!(envelope.response_format_bytes, 15);
-        assert_eq!(envelope.model, "gpt-5.5");
+        assert_eq!(envelope.facts.messages, 4);
+        assert_eq!(envelope.facts.tools_bytes, 21);
+        assert_eq!(envelope.facts.form_bytes, 15);
+        assert_eq!(envelope.facts.model, "gpt-5.5");
     }
 
     #[test]
     fn half_a_surrogate_pair_is_the_upstreams_to_judge() {
         let envelope =
             decode(r#"{"model":"m","messages":[{"content":"a\ud83d"}]}"#).expect("a request");
-        assert_eq!(envelope.text.bytes, 1 + 3);
+        assert_eq!(envelope.facts.text.bytes, 1 + 3);
     }
 
     #[test]

@@ -18,7 +18,6 @@ pub use crate::usage::Usage;
 pub use endings::is_cut;
 pub use envelope::Envelope;
 pub use error::{ErrorOut, error_body, error_event};
-pub use rewrite::{Changes, IncludeUsage, Priority};
 pub use stream::{ChatStream, UsageChunk};
 pub use template::Template;
 pub use translate::{

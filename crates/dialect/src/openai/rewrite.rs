@@ -6,48 +6,17 @@
 use bytes::Bytes;
 
 use super::Envelope;
+use crate::changes::{Changes, IncludeUsage, Priority};
 use crate::json::{self, Cursor};
 use crate::splice::{Edit, splice};
 
-/// What is to be different upstream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Changes<'a> {
-    /// The model to ask for instead.
-    pub model: Option<&'a str>,
-    /// What to do about the usage of a stream.
-    pub include_usage: IncludeUsage,
-    /// No output maximum above this: those that are written are lowered, and where none is,
-    /// `max_completion_tokens` is added, which every model takes (the reasoning ones refuse
-    /// `max_tokens`).
-    pub output_cap: Option<u64>,
-    /// How soon it is to be served, for servers that order their own queue by it. A client that says so itself is heard.
-    pub priority: Option<Priority<'a>>,
-}
-
-/// A number by which a server orders its queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Priority<'a> {
-    /// The member of the body that carries it.
-    pub field: &'a str,
-    /// The number.
-    pub value: u8,
-}
-
-/// What to do about the usage of a stream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum IncludeUsage {
-    /// As the client wrote it.
-    #[default]
-    Keep,
-    /// Ask for it where the answer is streamed, whatever the client wrote.
-    Ask,
-}
-
 impl Envelope {
-    /// The body with `changes`; the very same bytes where there is nothing to change.
+    /// The body with `changes`; the very same bytes where there is nothing to change. A maximum that has
+    /// to be added is `max_completion_tokens`, which every model takes (the reasoning ones refuse
+    /// `max_tokens`).
     ///
     /// ```
-    /// use sluicegate_dialect::openai::{Changes, Envelope};
+    /// use sluicegate_dialect::{Changes, openai::Envelope};
     /// let body = r#"{ "model": "fast", "messages": [{}], "temperature": 0.70 }"#.into();
     /// let envelope = Envelope::decode(&body)?;
     /// let changes = Changes { model: Some("gpt-5-mini"), ..Changes::default() };
@@ -59,14 +28,14 @@ impl Envelope {
     /// ```
     pub fn rewrite(&self, changes: &Changes<'_>) -> Bytes {
         let mut edits = Vec::new();
-        if let Some(model) = changes.model.filter(|model| *model != self.model) {
+        if let Some(model) = changes.model.filter(|model| *model != self.facts.model) {
             let literal = serde_json::Value::from(model).to_string();
             edits.push(Edit {
                 at: self.places.model.clone(),
                 text: literal.into(),
             });
         }
-        if self.stream && changes.include_usage == IncludeUsage::Ask && !self.usage_wanted {
+        if self.facts.stream && changes.include_usage == IncludeUsage::Ask && !self.usage_wanted {
             edits.push(self.ask_for_usage());
         }
         if let Some(cap) = changes.output_cap {
@@ -110,7 +79,7 @@ impl Envelope {
     }
 
     fn lower_output(&self, cap: u64, edits: &mut Vec<Edit>) {
-        if self.output_cap.is_some_and(|written| written <= cap) {
+        if self.facts.output_cap.is_some_and(|written| written <= cap) {
             return;
         }
         let places = &self.places;
@@ -125,7 +94,7 @@ impl Envelope {
                 });
             }
         }
-        if self.output_cap.is_none() {
+        if self.facts.output_cap.is_none() {
             edits.push(match &places.max_completion_tokens {
                 Some(null) => Edit {
                     at: null.clone(),

@@ -29,7 +29,7 @@ impl Template<'_> {
     /// # Ok::<(), sluicegate_dialect::openai::RequestError>(())
     /// ```
     pub fn answer(&self, request: &Envelope) -> Bytes {
-        if request.stream {
+        if request.facts.stream {
             self.stream(request)
         } else {
             self.whole(request)
@@ -45,7 +45,7 @@ impl Template<'_> {
                 "finish_reason": "stop",
             })
         };
-        let choices: Vec<Value> = (0..request.choices).map(choice).collect();
+        let choices: Vec<Value> = (0..request.facts.choices).map(choice).collect();
         let mut answer = self.frame("chat.completion", request);
         answer["choices"] = choices.into();
         answer["usage"] = nothing_used();
@@ -62,7 +62,7 @@ impl Template<'_> {
             }
             out.push_str(&format!("data: {chunk}\n\n"));
         };
-        for index in 0..request.choices {
+        for index in 0..request.facts.choices {
             let says = json!({ "role": "assistant", "content": self.text });
             let begin =
                 json!([{ "index": index, "delta": says, "logprobs": null, "finish_reason": null }]);
@@ -83,7 +83,7 @@ impl Template<'_> {
             "id": self.id,
             "object": object,
             "created": self.created,
-            "model": request.model,
+            "model": request.facts.model,
         })
     }
 }

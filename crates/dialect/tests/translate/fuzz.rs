@@ -12,7 +12,7 @@ use http::{HeaderMap, StatusCode};
 use sluicegate_dialect::anthropic::{self, MessageStream};
 use sluicegate_dialect::canonical::Inexpressible;
 use sluicegate_dialect::openai::{self, ChatStream, UsageChunk};
-use sluicegate_dialect::{Progress, Usage, classify, translate_request};
+use sluicegate_dialect::{Changes, IncludeUsage, Progress, Usage, classify, translate_request};
 
 use crate::fixtures::{DIALECTS, fixtures, play, row, stamp, targets};
 
@@ -54,29 +54,30 @@ fn envelopes() {
     fuzz(".request.json", |text, _| {
         let body = Bytes::copy_from_slice(text);
         if let Ok(envelope) = openai::Envelope::decode(&body) {
-            let changes = openai::Changes {
+            let changes = Changes {
                 model: Some("other \" model"),
-                include_usage: openai::IncludeUsage::Ask,
+                include_usage: IncludeUsage::Ask,
                 output_cap: Some(7),
                 priority: None,
             };
             let again = openai::Envelope::decode(&envelope.rewrite(&changes));
             let again = again.expect("what was rewritten can be read");
-            assert_eq!(again.model, "other \" model");
-            assert!(again.output_cap.is_some_and(|cap| cap <= 7));
+            assert_eq!(again.facts.model, "other \" model");
+            assert!(again.facts.output_cap.is_some_and(|cap| cap <= 7));
         }
         for call in [anthropic::Call::Messages, anthropic::Call::CountTokens] {
             let Ok(envelope) = anthropic::Envelope::decode(&body, call) else {
                 continue;
             };
-            let changes = anthropic::Changes {
+            let changes = Changes {
                 model: Some("other \" model"),
                 output_cap: Some(7),
+                ..Changes::default()
             };
             let again = anthropic::Envelope::decode(&envelope.rewrite(&changes), call);
             let again = again.expect("what was rewritten can be read");
-            assert_eq!(again.model, "other \" model");
-            assert!(again.output_cap.is_none_or(|cap| cap <= 7));
+            assert_eq!(again.facts.model, "other \" model");
+            assert!(again.facts.output_cap.is_none_or(|cap| cap <= 7));
         }
     });
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use http::{Method, StatusCode, request};
 use sluicegate_catalog::{ErrorClass, LanePriority};
 use sluicegate_core::{Attempts, Prospect, TargetId, Timestamp};
-use sluicegate_dialect::openai::{Changes, IncludeUsage, Priority};
+use sluicegate_dialect::{Changes, IncludeUsage, Priority};
 
 use super::candidate::{Candidate, CandidateList};
 use super::headers::upstream_headers;
@@ -156,7 +156,8 @@ impl Sending<'_> {
             value: LanePriority::of(self.standing.lane),
         });
         let body = self.envelope.rewrite(&Changes {
-            model: (candidate.route.model != self.envelope.model).then_some(candidate.route.model),
+            model: (candidate.route.model != self.envelope.facts.model)
+                .then_some(candidate.route.model),
             include_usage: IncludeUsage::Ask,
             output_cap: None,
             priority,

@@ -9,7 +9,7 @@ use sluicegate_config::{Destination, Price};
 use sluicegate_core::{
     Amounts, Asking, Attempts, Condition, Elsewhere, Facts, Prospect, TargetId, Timestamp,
 };
-use sluicegate_dialect::openai::Envelope;
+use sluicegate_dialect::RequestFacts;
 
 use crate::driver::Place;
 use crate::gateway::Gateway;
@@ -48,7 +48,7 @@ impl<'a> CandidateList<'a> {
         snapshot: &'a Arc<Snapshot>,
         route: &'a sluicegate_config::Route,
         requested: &'a str,
-        envelope: &Envelope,
+        facts: &RequestFacts,
         asking: Asking,
     ) -> Self {
         let mut list: Vec<Candidate<'a>> = Vec::new();
@@ -59,15 +59,15 @@ impl<'a> CandidateList<'a> {
             let way = snapshot.route(to, requested);
             list.push(Candidate {
                 route: way,
-                demand: settlement::demand(way, envelope, gateway.answer_lengths()),
+                demand: settlement::demand(way, facts, gateway.answer_lengths()),
                 price: way
                     .deployment
                     .price
-                    .map_or(0, |price| expected(price, envelope)),
+                    .map_or(0, |price| expected(price, facts)),
                 fits_context: way
                     .deployment
                     .context
-                    .is_none_or(|context| length(envelope) <= context),
+                    .is_none_or(|context| length(facts) <= context),
                 to,
             });
         }
@@ -191,15 +191,15 @@ fn over(prospect: Prospect, now: Timestamp) -> Prospect {
 }
 
 /// Input and the most output, in tokens. Without a maximum the provider stops at the context by itself.
-fn length(envelope: &Envelope) -> u64 {
-    let output = envelope.output_cap.unwrap_or(0);
-    sluicegate_dialect::tokens(envelope).saturating_add(output)
+fn length(facts: &RequestFacts) -> u64 {
+    let output = facts.output_cap.unwrap_or(0);
+    sluicegate_dialect::tokens(facts).saturating_add(output)
 }
 
 /// What the request costs in micro-dollars if it is answered with as much as it allows.
-fn expected(price: Price, envelope: &Envelope) -> u64 {
-    let input = u128::from(sluicegate_dialect::tokens(envelope)) * u128::from(price.input_micros);
-    let output = u128::from(envelope.output_cap.unwrap_or(0)) * u128::from(price.output_micros);
+fn expected(price: Price, facts: &RequestFacts) -> u64 {
+    let input = u128::from(sluicegate_dialect::tokens(facts)) * u128::from(price.input_micros);
+    let output = u128::from(facts.output_cap.unwrap_or(0)) * u128::from(price.output_micros);
     let micros = input.saturating_add(output) / u128::from(PRICED_TOKENS);
     u64::try_from(micros).unwrap_or(u64::MAX)
 }
@@ -211,6 +211,8 @@ mod tests {
     use sluicegate_core::{
         BackoffRule, ErrorClass, Failure, Lane, LoadEffects, LoadLevel, RetryRule,
     };
+
+    use sluicegate_dialect::openai::Envelope;
 
     use super::*;
     use crate::clock::Clock;
@@ -247,7 +249,7 @@ routes:
             load: LoadLevel::Normal,
             effects: LoadEffects::NONE,
         };
-        let list = CandidateList::new(&gateway, &snapshot, route, "m", &envelope, asking);
+        let list = CandidateList::new(&gateway, &snapshot, route, "m", &envelope.facts, asking);
         look(&list)
     }
 

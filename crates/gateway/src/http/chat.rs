@@ -87,8 +87,8 @@ async fn serve(
     let policy = &snapshot.policy;
     let task = parts.headers.get(TASK).map(HeaderValue::as_bytes);
     let task = task.map(String::from_utf8_lossy);
-    let requested = task.as_deref().unwrap_or(&envelope.model);
-    let route = resolved(policy, task.as_deref(), &envelope.model)?;
+    let requested = task.as_deref().unwrap_or(&envelope.facts.model);
+    let route = resolved(policy, task.as_deref(), &envelope.facts.model)?;
     let (lane, max_wait) = wish.of(route.lane, &policy.lanes);
     let standing = Standing {
         id,
@@ -138,7 +138,7 @@ async fn serve(
         let left = answered.left.clone();
         match routed.send(&raised, at_once, left, exchange).await {
             Ok(longer) => {
-                degraded.raised(raised.output_cap);
+                degraded.raised(raised.facts.output_cap);
                 answered = longer.after(&answered);
             }
             Err(failure) => failure.log(id),
@@ -174,7 +174,7 @@ impl Routed<'_> {
             self.snapshot,
             self.route,
             self.requested,
-            envelope,
+            &envelope.facts,
             asking,
         );
         exchange.routed(candidates.at(0).route);

@@ -3,7 +3,8 @@
 //! A maximum that the client named is its own to raise. One that load lowered, or that it left to the provider, may be raised to what
 //! the route says, once: a second call that is paid like any other. A stream has reached the client by the time that it is cut.
 
-use sluicegate_dialect::openai::{Changes, Envelope, Usage, is_cut};
+use sluicegate_dialect::Changes;
+use sluicegate_dialect::openai::{Envelope, Usage, is_cut};
 
 use crate::attempt::{Answer, AnswerBody};
 
@@ -21,9 +22,14 @@ pub(super) fn raised(
     if !answer.head.status.is_success() || !is_cut(body) {
         return None;
     }
-    let choices = asked.choices.max(asked.best_of).max(1);
+    let choices = asked.facts.choices.max(asked.facts.best_of).max(1);
     let length = Usage::from_completion(body).map(|usage| usage.output_tokens / choices);
-    let cap = raised_cap(asked.output_cap, sent.output_cap, length, raise_cap?)?;
+    let cap = raised_cap(
+        asked.facts.output_cap,
+        sent.facts.output_cap,
+        length,
+        raise_cap?,
+    )?;
     let changes = Changes {
         output_cap: Some(cap),
         ..Changes::default()

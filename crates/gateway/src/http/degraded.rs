@@ -9,7 +9,8 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sluicegate_config::Route;
 use sluicegate_core::{LoadEffects, LoadLevel};
-use sluicegate_dialect::openai::{Changes, Envelope, RequestError, Template};
+use sluicegate_dialect::Changes;
+use sluicegate_dialect::openai::{Envelope, RequestError, Template};
 
 use crate::gateway::{Gateway, RequestId};
 
@@ -52,6 +53,7 @@ impl Degraded {
         floor: u64,
     ) -> Result<Option<Envelope>, RequestError> {
         let Some((asked, given)) = envelope
+            .facts
             .output_cap
             .and_then(|asked| Some((asked, effects.output_cap(asked, floor)?)))
         else {
@@ -91,7 +93,7 @@ impl Degraded {
             text,
         }
         .answer(envelope);
-        let media_type = if envelope.stream {
+        let media_type = if envelope.facts.stream {
             "text/event-stream; charset=utf-8"
         } else {
             "application/json"
@@ -168,7 +170,7 @@ mod tests {
             .lower(&asked, effects, 256)
             .expect("still a request");
         let lowered = lowered.expect("half is above the floor");
-        assert_eq!(lowered.output_cap, Some(2_048));
+        assert_eq!(lowered.facts.output_cap, Some(2_048));
         let said = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(
             told(&degraded),
