@@ -6,11 +6,13 @@
 //! reading costs what deciding needs. Nothing here sends, waits or reads a clock; wall time is an
 //! argument.
 
+mod answer_stream;
 pub mod anthropic;
 pub mod canonical;
 mod changes;
 mod charge_told;
 mod clock_text;
+mod crossing;
 mod envelope;
 mod error_text;
 mod estimate;
@@ -18,6 +20,7 @@ mod estimate;
 mod header_text;
 mod json;
 pub mod openai;
+mod operation;
 mod period;
 mod progress;
 mod rate_limit_fields;
@@ -37,10 +40,13 @@ mod usage;
 mod wire_form;
 mod work_time;
 
+pub use answer_stream::AnswerStream;
 pub use changes::{Changes, IncludeUsage, Priority};
 pub use charge_told::{charge_refused, charge_told, taken_between};
+pub use crossing::{Crossing, Outbound, Whole};
 pub use envelope::Envelope;
 pub use estimate::{charge, text_tokens, tokens};
+pub use operation::{ErrorOut, Operation};
 pub use progress::Progress;
 pub use refusal::{RefusalFacts, refusal_facts, told_by_refusal};
 pub use request_error::RequestError;

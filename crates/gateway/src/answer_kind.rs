@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode};
 use memchr::memmem;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_config::Account;
-use sluicegate_dialect::openai::UpstreamError;
+use sluicegate_dialect::UpstreamError;
 
 /// An error's body without our keys, should the upstream repeat one.
 pub(crate) fn redacted(body: Bytes, account: &Account) -> Bytes {

@@ -8,7 +8,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Outcome, Reception, Signal};
-use sluicegate_dialect::openai::classify;
+use sluicegate_dialect::classify;
 use sluicegate_dialect::{charge_refused, refusal_facts, retry_hint, told_by_refusal};
 
 use super::{Answer, AnswerBody, Call};
