@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sluicegate_catalog::Provider;
+use sluicegate_catalog::{Endpoint, Provider};
 
 use crate::canonical::{Answer, FinishReason, Inexpressible, Stamp, Target};
 use crate::openai::{ChatStream, UsageChunk};
@@ -50,6 +50,31 @@ pub struct Whole {
 }
 
 impl Crossing {
+    /// The way of a request for `operation` to `provider`; `None` where it has nothing of the kind.
+    pub fn to(operation: Operation, provider: &Provider) -> Option<Self> {
+        let (dialect, endpoint) = operation.native();
+        if provider.dialect == dialect && provider.paths.of(endpoint).is_some() {
+            return Some(Self::Same(operation));
+        }
+        let client = operation.dialect();
+        let provider = Dialect::of(provider);
+        operation
+            .is_answered_by_model()
+            .then_some(Self::Translated { client, provider })
+    }
+
+    /// Which of the provider's operations it ends at.
+    pub const fn endpoint(self, stream: bool) -> Endpoint {
+        let endpoint = match self {
+            Self::Same(operation) => operation.native().1,
+            Self::Translated { .. } => Endpoint::Chat,
+        };
+        match endpoint {
+            Endpoint::Chat if stream => Endpoint::Stream,
+            endpoint => endpoint,
+        }
+    }
+
     /// Whether the client gets the provider's bytes.
     pub const fn is_same(self) -> bool {
         matches!(self, Self::Same(_))
@@ -192,4 +217,29 @@ fn is_cut(answer: &Answer) -> bool {
         answer.finish,
         FinishReason::Length | FinishReason::ContextFull
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_whole_streams_only_if_it_is_an_answer() {
+        let stamp = || Dialect::OpenAiChat.stamp("1", "m", 0);
+        for operation in [Operation::ChatCompletions, Operation::Messages] {
+            for body in [r#"{"error":{"message":"no"}}"#, "{}", "[]", "<html>", ""] {
+                let body = Bytes::from(body);
+                let streamed = Crossing::Same(operation).streamed(&body, stamp(), UsageChunk::Pass);
+                assert!(streamed.is_err(), "{operation:?}: {body:?}");
+            }
+        }
+        let body = Bytes::from(
+            r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#,
+        );
+        let streamed =
+            Crossing::Same(Operation::ChatCompletions).streamed(&body, stamp(), UsageChunk::Hide);
+        let streamed = streamed.expect("an answer");
+        assert!(streamed.cut && streamed.usage.is_some());
+        assert!(streamed.body.ends_with(b"data: [DONE]\n\n"));
+    }
 }

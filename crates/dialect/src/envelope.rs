@@ -2,8 +2,10 @@
 
 use bytes::Bytes;
 
-use crate::openai::UsageChunk;
-use crate::{Changes, Operation, RequestError, RequestFacts, anthropic, openai};
+use crate::canonical::{Answer, FinishReason, Part};
+use crate::openai::{Template, UsageChunk};
+use crate::translate_stream::write_streamed;
+use crate::{Changes, Operation, RequestError, RequestFacts, Usage, anthropic, openai};
 
 /// A request as its client wrote it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,5 +83,35 @@ impl Envelope {
             Self::ChatCompletion(envelope) => envelope.rewrite(changes),
             Self::Message(envelope) | Self::TokenCount(envelope) => envelope.rewrite(changes),
         }
+    }
+
+    /// An answer of `text` alone, which costs nothing: plain or streamed, as the request wants it, with the `id` of the request and
+    /// when it was made, in seconds since the Unix epoch. `None` where no model would answer.
+    pub fn templated(&self, text: &str, id: &str, created_s: u64) -> Option<Bytes> {
+        let dialect = self.operation().dialect();
+        let stamp = dialect.stamp(id, &self.facts().model, created_s);
+        if let Self::ChatCompletion(envelope) = self {
+            let template = Template {
+                id: &stamp.id,
+                created: created_s,
+                text,
+            };
+            return Some(template.answer(envelope));
+        }
+        if !self.operation().is_answered_by_model() {
+            return None;
+        }
+        let answer = Answer {
+            id: String::new(),
+            model: String::new(),
+            parts: vec![Part::Text(text.to_owned())],
+            finish: FinishReason::Stop,
+            usage: Some(Usage::default()),
+        };
+        Some(if self.facts().stream {
+            write_streamed(dialect, answer, stamp, self.usage_chunk())
+        } else {
+            dialect.write_answer(&answer, &stamp)
+        })
     }
 }

@@ -5,6 +5,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::StatusCode;
 
+use sluicegate_catalog::{Endpoint, Provider};
+
+use crate::canonical::Stamp;
 use crate::{Dialect, anthropic, openai};
 
 /// What a client asks for, by the path that it calls.
@@ -36,12 +39,26 @@ pub struct ErrorOut<'a> {
 }
 
 impl Operation {
+    /// What it is called in a message.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ChatCompletions => "chat completions",
+            Self::Messages => "messages",
+            Self::CountTokens => "token counts",
+        }
+    }
+
     /// The dialect that its client speaks.
     pub const fn dialect(self) -> Dialect {
         match self {
             Self::ChatCompletions => Dialect::OpenAiChat,
             Self::Messages | Self::CountTokens => Dialect::Anthropic,
         }
+    }
+
+    /// Whether it counts against the limits of what models answer.
+    pub const fn is_charged(self) -> bool {
+        !matches!(self, Self::CountTokens)
     }
 
     /// Whether a model answers, so that another dialect can say the same.
@@ -53,7 +70,43 @@ impl Operation {
     }
 }
 
+impl Operation {
+    /// Who has it, and where.
+    pub(crate) const fn native(self) -> (sluicegate_catalog::Dialect, Endpoint) {
+        use sluicegate_catalog::Dialect;
+        match self {
+            Self::ChatCompletions => (Dialect::OpenAi, Endpoint::Chat),
+            Self::Messages => (Dialect::Anthropic, Endpoint::Chat),
+            Self::CountTokens => (Dialect::Anthropic, Endpoint::CountTokens),
+        }
+    }
+}
+
 impl Dialect {
+    /// What `provider`'s models are spoken to in.
+    pub(crate) const fn of(provider: &Provider) -> Self {
+        use sluicegate_catalog::Dialect;
+        match provider.dialect {
+            Dialect::Anthropic => Self::Anthropic,
+            Dialect::OpenAi | Dialect::Gemini | Dialect::Bedrock | Dialect::Cohere => {
+                Self::OpenAiChat
+            }
+        }
+    }
+
+    /// The stamp of an answer to the request `id`, for the `model` that was asked for.
+    pub fn stamp(self, id: &str, model: &str, created_s: u64) -> Stamp {
+        let id = match self {
+            Self::OpenAiChat => format!("chatcmpl-{id}"),
+            Self::Anthropic => format!("msg_{id}"),
+        };
+        Stamp {
+            id,
+            model: model.to_owned(),
+            created_s,
+        }
+    }
+
     /// The body of an error answer.
     pub fn error_body(self, error: &ErrorOut<'_>) -> Bytes {
         match self {
@@ -68,6 +121,11 @@ impl Dialect {
             Self::OpenAiChat => openai::error_event(&openai_error(error)),
             Self::Anthropic => anthropic::error_event(&anthropic_error(error)),
         }
+    }
+
+    /// Whether every request has to name a maximum of output.
+    pub const fn wants_output_cap(self) -> bool {
+        matches!(self, Self::Anthropic)
     }
 
     /// The name for people.

@@ -18,6 +18,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
+use sluicegate_catalog::{Endpoint, Provider};
 use sluicegate_config::Account;
 use sluicegate_core::Timestamp;
 use tokio::net::TcpStream;
@@ -41,8 +42,10 @@ pub(crate) type HttpClient<B> = Client<HttpsConnector<ThroughProxy>, B>;
 #[derive(Debug)]
 pub(crate) struct Upstream {
     client: HttpClient<Outgoing>,
-    /// The address of chat completions.
-    pub(crate) chat: Uri,
+    provider: Arc<Provider>,
+    base_url: String,
+    /// The address of chat, where it is the same for all models.
+    chat: Option<Uri>,
     auth: Option<HeaderName>,
     keys: Keys,
     drift: ChargeDrift,
@@ -81,16 +84,16 @@ pub enum UpstreamError {
 
 impl Upstream {
     pub(crate) fn new(account: &Account) -> Result<Self, UpstreamError> {
-        let chat = account.provider.chat_url(&account.base_url);
-        let chat: Uri = chat
-            .parse()
-            .map_err(|_| UpstreamError::Address(chat.clone()))?;
+        let chat = address(&account.provider, &account.base_url, Endpoint::Chat, "m");
+        let chat = chat.ok_or_else(|| UpstreamError::Address(account.base_url.clone()))?;
         let auth = &account.provider.auth;
         let keys =
             Keys::new(&account.api_keys, |key| auth.value(key)).map_err(UpstreamError::Key)?;
         Ok(Self {
             client: client(account.timeouts.connect, account.ca_file.as_deref())?,
-            chat,
+            chat: (!account.provider.paths.chat.contains("{model}")).then_some(chat),
+            provider: Arc::clone(&account.provider),
+            base_url: account.base_url.clone(),
             auth: HeaderName::try_from(auth.header.as_str()).ok(),
             keys,
             drift: ChargeDrift::default(),
@@ -104,6 +107,16 @@ impl Upstream {
         let key = self.keys.choose(tried, now)?;
         let header = (name, self.keys.value(key).clone());
         Some(Credentials { key, header })
+    }
+
+    /// Where `endpoint` is for `model`; `None` where the provider has no such operation, or the model's name makes no address.
+    pub(crate) fn address(&self, endpoint: Endpoint, model: &str) -> Option<Uri> {
+        let streams_elsewhere = self.provider.paths.stream.is_some();
+        match (endpoint, &self.chat) {
+            (Endpoint::Chat, Some(chat)) => Some(chat.clone()),
+            (Endpoint::Stream, Some(chat)) if !streams_elsewhere => Some(chat.clone()),
+            _ => address(&self.provider, &self.base_url, endpoint, model),
+        }
     }
 
     /// Its keys.
@@ -123,6 +136,10 @@ impl Upstream {
     ) -> Result<Response<Incoming>, Error> {
         self.client.request(request).await
     }
+}
+
+fn address(provider: &Provider, base_url: &str, endpoint: Endpoint, model: &str) -> Option<Uri> {
+    provider.url(base_url, endpoint, model)?.parse().ok()
 }
 
 /// A client that trusts whom the machine trusts, and `ca_file`.
