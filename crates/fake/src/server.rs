@@ -6,9 +6,12 @@
 
 mod admin;
 mod body;
-mod chat;
+mod call;
 mod clock;
+mod credential;
 mod error;
+mod framing;
+mod head;
 mod log;
 mod name;
 mod play;
