@@ -4,7 +4,9 @@
 //! through a gateway. Timing and faults are played elsewhere; events are made one at a time, so that a long answer is
 //! never held as JSON. What is said is the same for all dialects; a file below writes it in each.
 
+mod blocks;
 mod chat;
+mod messages;
 mod said;
 mod text;
 mod value;
@@ -13,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::ask::Ask;
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Task};
 use crate::fault::UsageFault;
 use crate::random::Random;
 use said::{Choice, Part};
@@ -22,6 +24,7 @@ use said::{Choice, Part};
 #[derive(Clone, Debug)]
 pub(crate) struct Completion {
     dialect: Dialect,
+    task: Task,
     /// Twenty-four hexadecimal digits; each dialect puts its own word before them.
     id: String,
     created: u64,
@@ -31,6 +34,7 @@ pub(crate) struct Completion {
     extra: Map<String, Value>,
     prompt_tokens: u64,
     cached_tokens: u64,
+    cache_written_tokens: u64,
     reasoning_tokens: u64,
 }
 
@@ -39,10 +43,22 @@ pub(crate) struct Completion {
 pub(crate) enum Step {
     /// A choice begins.
     Begin(usize),
+    /// Nothing new, but the stream lives.
+    Ping,
     /// A part of a choice begins: a text, a thought, a call.
     Open(usize, usize),
+    /// What a part contains begins.
+    OpenInner(usize, usize),
     /// A token of a part.
     Piece(usize, usize, usize),
+    /// The mark by which a thought is known again.
+    Sign(usize, usize),
+    /// All of what a part contains, once more.
+    Say(usize, usize),
+    /// What a part contains is complete.
+    CloseInner(usize, usize),
+    /// A part is complete.
+    Close(usize, usize),
     /// A choice is complete.
     Finish(usize),
     /// The answer is complete: its usage.
@@ -97,6 +113,7 @@ impl Completion {
         }
         Self {
             dialect: ask.dialect,
+            task: ask.task,
             id,
             created,
             fingerprint,
@@ -105,6 +122,7 @@ impl Completion {
             extra,
             prompt_tokens: ask.prompt_tokens(),
             cached_tokens: ask.wishes.cached_tokens,
+            cache_written_tokens: ask.wishes.cache_written_tokens,
             reasoning_tokens: reasoning * ask.choices,
         }
     }
@@ -122,8 +140,10 @@ impl Completion {
 
     /// The answer in one piece.
     pub(crate) fn whole(&self, usage: UsageFault) -> String {
-        match self.dialect {
-            Dialect::Chat => chat::whole(self, usage),
+        match (self.dialect, self.task) {
+            (Dialect::Chat, _) => chat::whole(self, usage),
+            (Dialect::Messages, Task::Count) => messages::count(self),
+            (Dialect::Messages, Task::Generate) => messages::whole(self, usage),
         }
     }
 
@@ -131,6 +151,7 @@ impl Completion {
     pub(crate) fn steps(&self, include_usage: bool) -> Vec<Step> {
         match self.dialect {
             Dialect::Chat => chat::steps(self, include_usage),
+            Dialect::Messages => messages::steps(self),
         }
     }
 
@@ -138,6 +159,7 @@ impl Completion {
     pub(crate) fn frame(&self, step: Step, progress: Progress) -> Frame {
         match self.dialect {
             Dialect::Chat => chat::frame(self, step, progress),
+            Dialect::Messages => messages::frame(self, step, progress),
         }
     }
 
@@ -148,7 +170,15 @@ impl Completion {
             Step::Open(choice, part) => {
                 u64::from(matches!(self.choices[choice].parts[part], Part::Call(_)))
             }
-            Step::Begin(_) | Step::Finish(_) | Step::End => 0,
+            Step::Begin(_)
+            | Step::Ping
+            | Step::OpenInner(..)
+            | Step::Sign(..)
+            | Step::Say(..)
+            | Step::CloseInner(..)
+            | Step::Close(..)
+            | Step::Finish(_)
+            | Step::End => 0,
         }
     }
 }

@@ -7,6 +7,7 @@ mod chat;
 mod content_id;
 mod field;
 mod instruction;
+mod messages;
 mod prompt;
 mod talk;
 mod wishes;
@@ -16,7 +17,7 @@ use serde_json::{Map, Value};
 pub(crate) use prompt::Prompt;
 pub(crate) use wishes::{JsonWish, Wishes};
 
-use crate::dialect::{Dialect, Door};
+use crate::dialect::{Dialect, Door, Task};
 use field::{invalid, missing, wrong_type};
 use talk::Talk;
 
@@ -31,6 +32,7 @@ const CHOICES_MAX: u64 = 128;
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
     pub(crate) dialect: Dialect,
+    pub(crate) task: Task,
     pub(crate) model: String,
     pub(crate) stream: bool,
     pub(crate) include_usage: bool,
@@ -123,6 +125,7 @@ impl Ask {
         let mut talk = Talk::new();
         let draft = match door.dialect {
             Dialect::Chat => chat::read(body, &mut talk),
+            Dialect::Messages => messages::read(body, door, &mut talk),
         }?;
         draft.finish(door, &talk)
     }
@@ -179,6 +182,7 @@ impl Draft {
         let json = self.json.or_else(|| talk.json_in_words());
         Ok(Ask {
             dialect: door.dialect,
+            task: door.task,
             model,
             stream: door.stream.unwrap_or(self.stream),
             include_usage: self.include_usage,

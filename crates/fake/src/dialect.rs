@@ -11,6 +11,17 @@ pub(crate) enum Dialect {
     /// OpenAI's chat completions.
     #[default]
     Chat,
+    /// Anthropic's messages.
+    Messages,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Task {
+    /// An answer.
+    Generate,
+    /// How many tokens the prompt has.
+    Count,
 }
 
 /// How the pieces of a stream are told apart.
@@ -24,6 +35,7 @@ pub(crate) enum Framing {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Door {
     pub(crate) dialect: Dialect,
+    pub(crate) task: Task,
     /// The model, where the path names it.
     pub(crate) model: Option<String>,
     /// Whether the answer is streamed, where the path says it.
@@ -36,6 +48,7 @@ impl Dialect {
     pub(crate) fn manners(self, profile: Profile) -> Profile {
         match self {
             Self::Chat => profile,
+            Self::Messages => Profile::Anthropic,
         }
     }
 
@@ -43,6 +56,7 @@ impl Dialect {
     pub(crate) fn says_done(self) -> bool {
         match self {
             Self::Chat => true,
+            Self::Messages => false,
         }
     }
 }
@@ -52,6 +66,7 @@ impl Door {
     pub(crate) fn to(dialect: Dialect) -> Self {
         Self {
             dialect,
+            task: Task::Generate,
             model: None,
             stream: None,
             framing: Framing::Events,

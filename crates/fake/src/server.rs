@@ -8,6 +8,7 @@ mod admin;
 mod body;
 mod call;
 mod clock;
+mod count;
 mod credential;
 mod error;
 mod framing;

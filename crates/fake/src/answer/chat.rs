@@ -108,7 +108,7 @@ fn chunk_choice(said: &Completion, step: Step) -> Option<ChunkChoice<'_>> {
         Step::Open(index, at) => (index, open(&said.choices[index], at)),
         Step::Piece(index, at, n) => (index, piece(&said.choices[index], at, n)),
         Step::Finish(index) => (index, Delta::default()),
-        Step::End => return None,
+        _ => return None,
     };
     let finish_reason = match step {
         Step::Finish(index) => Some(finish_reason(&said.choices[index].finish)),

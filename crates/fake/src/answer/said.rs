@@ -1,5 +1,7 @@
 //! What an answer says, before any dialect writes it: thoughts, text or calls of tools, and why it ends.
 
+use serde_json::{Value, json};
+
 use super::text::{self, Piece};
 use crate::ask::{Ask, JsonWish, Shape};
 use crate::random::Random;
@@ -23,10 +25,11 @@ pub(super) enum Part {
     Call(ToolCall),
 }
 
-/// What was thought.
+/// What was thought, and the mark by which the provider knows it again.
 #[derive(Clone, Debug)]
 pub(super) struct Thought {
     pub(super) pieces: Vec<Piece>,
+    pub(super) signature: String,
 }
 
 /// A call of a tool.
@@ -136,6 +139,13 @@ impl Choice {
     }
 }
 
+impl ToolCall {
+    /// The arguments as an object; an empty one where they were cut.
+    pub(super) fn input(&self) -> Value {
+        serde_json::from_str(&self.fragments.concat()).unwrap_or_else(|_| json!({}))
+    }
+}
+
 impl Part {
     pub(super) fn pieces(&self) -> &[Piece] {
         match self {
@@ -214,6 +224,7 @@ fn thought(ask: &Ask, tokens: u64) -> Part {
     let tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
     Part::Thought(Thought {
         pieces: text::prose(&mut random, ask.prompt, tokens),
+        signature: format!("{:016x}{:016x}", random.next(), random.next()),
     })
 }
 

@@ -14,12 +14,13 @@ use tokio::time::sleep;
 use crate::Settings;
 use crate::answer::Completion;
 use crate::ask::{Ask, JsonWish};
-use crate::dialect::Door;
+use crate::dialect::{Dialect, Door, Task};
 use crate::fault::Text;
 use crate::model::{Accepted, Call, Charge, Delivery, Header, Usage, Verdict};
 
 use super::body::Body;
 use super::clock;
+use super::count;
 use super::credential::key;
 use super::error::{Failure, usual_kind};
 use super::framing;
@@ -90,6 +91,11 @@ async fn admissible(
     if !settings.keys.is_empty() && !settings.keys.iter().any(|known| known == key) {
         return Err(Failure::unauthorized(profile, key));
     }
+    // A cloud wants the version in the body.
+    let versioned = door.model.is_some() || parts.headers.contains_key("anthropic-version");
+    if door.dialect == Dialect::Messages && !versioned {
+        return Err(Failure::no_version());
+    }
     entry.body = read(parts, body, settings.memory.body_bytes_max).await?;
     let ask = Ask::read(&entry.body, door)
         .map_err(|complaint| Failure::complaint(profile, &complaint))?;
@@ -127,6 +133,9 @@ async fn serve(
 ) -> Response<Body> {
     let profile = settings.provider.profile;
     let manners = caller.door.dialect.manners(profile);
+    if ask.task == Task::Count {
+        return count::answer(shared, settings, &ask, entry);
+    }
     if !settings.answer.jitter_ms.is_zero() {
         let fraction = shared.lock().jitter();
         sleep(settings.answer.jitter_ms.as_duration().mul_f64(fraction)).await;

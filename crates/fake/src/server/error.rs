@@ -105,6 +105,13 @@ impl Failure {
         Self::json(status, &error_body(profile, &words))
     }
 
+    /// Anthropic is asked without its header.
+    pub(super) fn no_version() -> Self {
+        let message = "anthropic-version: header is required";
+        let words = words(400, message, INVALID, None);
+        Self::json(400, &error_body(Profile::Anthropic, &words))
+    }
+
     /// The key is not one of those that are accepted.
     pub(super) fn unauthorized(profile: Profile, key: &str) -> Self {
         let message = match profile {
@@ -191,10 +198,25 @@ pub(super) fn usual_kind(status: u16) -> ErrorKind {
 
 /// An error as the event of a stream that `sent` others came before.
 pub(super) fn frame(dialect: Dialect, manners: Profile, kind: ErrorKind, _sent: usize) -> Frame {
-    let error = error(manners, kind, 500);
+    let status = match kind {
+        ErrorKind::Overloaded => 529,
+        ErrorKind::Rate | ErrorKind::SlowDown | ErrorKind::Quota => 429,
+        ErrorKind::Server => 500,
+        _ => 400,
+    };
+    let status = if dialect == Dialect::Chat {
+        500
+    } else {
+        status
+    };
+    let error = error(manners, kind, status);
     match dialect {
         Dialect::Chat => Frame {
             name: None,
+            data: error.to_string(),
+        },
+        Dialect::Messages => Frame {
+            name: Some("error"),
             data: error.to_string(),
         },
     }

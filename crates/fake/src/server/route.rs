@@ -11,7 +11,7 @@ use super::error::Failure;
 use super::socket::Line;
 use super::state::Shared;
 use super::{admin, call};
-use crate::dialect::{Dialect, Door};
+use crate::dialect::{Dialect, Door, Task};
 
 /// Listed when any model is accepted.
 const ANY_MODEL: &str = "gpt-fake";
@@ -67,6 +67,11 @@ impl<'a> Place<'a> {
             .or_else(|| path.strip_prefix("/v1"))
         {
             Some("/chat/completions") => Self::Call(Door::to(Dialect::Chat)),
+            Some("/messages") if path.starts_with("/v1") => Self::Call(Door::to(Dialect::Messages)),
+            Some("/messages/count_tokens") if path.starts_with("/v1") => Self::Call(Door {
+                task: Task::Count,
+                ..Door::to(Dialect::Messages)
+            }),
             Some("/models") => Self::Models(None),
             Some(rest) => rest
                 .strip_prefix("/models/")
