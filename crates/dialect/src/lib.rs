@@ -19,6 +19,7 @@ mod estimate;
 
 mod header_text;
 mod json;
+mod model_member;
 pub mod openai;
 mod operation;
 mod period;
