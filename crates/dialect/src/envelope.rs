@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::{Changes, Dialect, RequestFacts, anthropic, openai};
+use crate::{Changes, Dialect, RequestFacts, anthropic, openai, responses};
 
 /// A request as its client wrote it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,6 +11,12 @@ pub enum Envelope {
     OpenAiChat(openai::Envelope),
     /// A message.
     Anthropic(anthropic::Envelope),
+    /// A response.
+    OpenAiResponses(responses::Envelope),
+    /// A completion of OpenAI's older kind.
+    OpenAiCompletion(openai::CompletionEnvelope),
+    /// Embeddings.
+    OpenAiEmbedding(openai::EmbeddingEnvelope),
 }
 
 impl Envelope {
@@ -19,6 +25,9 @@ impl Envelope {
         match self {
             Self::OpenAiChat(envelope) => &envelope.facts,
             Self::Anthropic(envelope) => &envelope.facts,
+            Self::OpenAiResponses(envelope) => &envelope.facts,
+            Self::OpenAiCompletion(envelope) => &envelope.facts,
+            Self::OpenAiEmbedding(envelope) => &envelope.facts,
         }
     }
 
@@ -27,14 +36,19 @@ impl Envelope {
         match self {
             Self::OpenAiChat(envelope) => envelope.body(),
             Self::Anthropic(envelope) => envelope.body(),
+            Self::OpenAiResponses(envelope) => envelope.body(),
+            Self::OpenAiCompletion(envelope) => envelope.body(),
+            Self::OpenAiEmbedding(envelope) => envelope.body(),
         }
     }
 
-    /// The dialect that it is written in.
-    pub const fn dialect(&self) -> Dialect {
+    /// The dialect that it is written in; `None` where it asks for something that is not translated,
+    /// and goes only where the same is spoken.
+    pub const fn dialect(&self) -> Option<Dialect> {
         match self {
-            Self::OpenAiChat(_) => Dialect::OpenAiChat,
-            Self::Anthropic(_) => Dialect::Anthropic,
+            Self::OpenAiChat(_) => Some(Dialect::OpenAiChat),
+            Self::Anthropic(_) => Some(Dialect::Anthropic),
+            Self::OpenAiResponses(_) | Self::OpenAiCompletion(_) | Self::OpenAiEmbedding(_) => None,
         }
     }
 
@@ -43,6 +57,9 @@ impl Envelope {
         match self {
             Self::OpenAiChat(envelope) => envelope.rewrite(changes),
             Self::Anthropic(envelope) => envelope.rewrite(changes),
+            Self::OpenAiResponses(envelope) => envelope.rewrite(changes),
+            Self::OpenAiCompletion(envelope) => envelope.rewrite(changes),
+            Self::OpenAiEmbedding(envelope) => envelope.rewrite(changes),
         }
     }
 }

@@ -25,6 +25,7 @@ mod refusal;
 mod request_error;
 mod request_facts;
 mod request_member;
+pub mod responses;
 mod retry_hint;
 mod signal;
 mod splice;

@@ -1,12 +1,16 @@
 //! OpenAI's chat completions, which many other providers and servers speak too.
 
+mod completion;
+mod embedding;
 mod endings;
 mod envelope;
 mod error;
+mod inputs;
 mod members;
 mod messages;
 mod rewrite;
 mod stream;
+mod stream_options;
 mod template;
 mod translate;
 mod usage;
@@ -15,6 +19,8 @@ pub use crate::progress::Progress;
 pub use crate::request_error::RequestError;
 pub use crate::upstream_error::{UpstreamError, classify};
 pub use crate::usage::Usage;
+pub use completion::CompletionEnvelope;
+pub use embedding::EmbeddingEnvelope;
 pub use endings::is_cut;
 pub use envelope::Envelope;
 pub use error::{ErrorOut, error_body, error_event};
