@@ -41,6 +41,7 @@ pub const fn field_of(feature: Feature) -> &'static str {
         Feature::ToolArguments => "messages[].tool_calls[].function.arguments",
         Feature::ToolResultMedia => "messages[].content",
         Feature::Prefill | Feature::AssistantFirst => "messages[].role",
+        Feature::OutputCap => "max_completion_tokens",
     }
 }
 
