@@ -48,7 +48,8 @@ impl Envelope {
         match self {
             Self::OpenAiChat(_) => Some(Dialect::OpenAiChat),
             Self::Anthropic(_) => Some(Dialect::Anthropic),
-            Self::OpenAiResponses(_) | Self::OpenAiCompletion(_) | Self::OpenAiEmbedding(_) => None,
+            Self::OpenAiResponses(_) => Some(Dialect::OpenAiResponses),
+            Self::OpenAiCompletion(_) | Self::OpenAiEmbedding(_) => None,
         }
     }
 

@@ -11,6 +11,7 @@ pub mod canonical;
 mod changes;
 mod charge_told;
 mod clock_text;
+mod data_url;
 mod envelope;
 mod error_text;
 mod estimate;

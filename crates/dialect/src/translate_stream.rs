@@ -8,7 +8,7 @@ use sluicegate_catalog::Provider;
 use crate::canonical::{Event, FinishReason, Stamp};
 use crate::openai::UsageChunk;
 use crate::sse::EventTooLarge;
-use crate::{Dialect, Progress, UpstreamError, anthropic, openai};
+use crate::{Dialect, Progress, UpstreamError, anthropic, openai, responses};
 
 /// One streamed answer, read in the provider's dialect and written in the client's.
 ///
@@ -34,12 +34,18 @@ impl StreamTranslation {
             reader: match from {
                 Dialect::OpenAiChat => Reader::OpenAiChat(openai::StreamReader::new(provider)),
                 Dialect::Anthropic => Reader::Anthropic(anthropic::StreamReader::new(provider)),
+                Dialect::OpenAiResponses => {
+                    Reader::OpenAiResponses(responses::StreamReader::new(provider))
+                }
             },
             writer: match to {
                 Dialect::OpenAiChat => {
                     Writer::OpenAiChat(openai::StreamWriter::new(stamp, usage_chunk))
                 }
                 Dialect::Anthropic => Writer::Anthropic(anthropic::StreamWriter::new(stamp)),
+                Dialect::OpenAiResponses => {
+                    Writer::OpenAiResponses(responses::StreamWriter::new(stamp))
+                }
             },
             events: Vec::new(),
             progress: Progress::default(),
@@ -54,6 +60,7 @@ impl StreamTranslation {
         let pushed = match &mut self.reader {
             Reader::OpenAiChat(reader) => reader.push(chunk, &mut self.events),
             Reader::Anthropic(reader) => reader.push(chunk, &mut self.events),
+            Reader::OpenAiResponses(reader) => reader.push(chunk, &mut self.events),
         };
         self.write(out);
         pushed
@@ -65,6 +72,7 @@ impl StreamTranslation {
         match &mut self.reader {
             Reader::OpenAiChat(reader) => reader.finish(&mut self.events),
             Reader::Anthropic(reader) => reader.finish(&mut self.events),
+            Reader::OpenAiResponses(reader) => reader.finish(&mut self.events),
         }
         self.write(out);
     }
@@ -88,6 +96,7 @@ impl StreamTranslation {
             match &mut self.writer {
                 Writer::OpenAiChat(writer) => writer.write(&event, out),
                 Writer::Anthropic(writer) => writer.write(&event, out),
+                Writer::OpenAiResponses(writer) => writer.write(&event, out),
             }
         }
     }
@@ -97,12 +106,14 @@ impl StreamTranslation {
 enum Reader {
     OpenAiChat(openai::StreamReader),
     Anthropic(anthropic::StreamReader),
+    OpenAiResponses(responses::StreamReader),
 }
 
 #[derive(Debug)]
 enum Writer {
     OpenAiChat(openai::StreamWriter),
     Anthropic(anthropic::StreamWriter),
+    OpenAiResponses(responses::StreamWriter),
 }
 
 impl Progress {

@@ -39,6 +39,14 @@ fn cut_in_two_anywhere_is_the_same() {
     });
 }
 
+/// What stands only at the end of a whole stream.
+const ENDS: [&str; 4] = [
+    "[DONE]",
+    "message_stop",
+    "response.completed",
+    "response.incomplete",
+];
+
 #[test]
 fn a_stream_without_its_end_is_incomplete() {
     each(|name, wire, from, to| {
@@ -47,20 +55,18 @@ fn a_stream_without_its_end_is_incomplete() {
             return;
         }
         // The end begins where the reason of it stands.
-        let reason: &[u8] = if from == 0 {
-            b"\"finish_reason\": \""
-        } else {
-            b"message_delta"
+        let reasons: &[&[u8]] = match from {
+            0 => &[b"\"finish_reason\": \""],
+            1 => &[b"message_delta"],
+            _ => &[b"event: response.completed", b"event: response.incomplete"],
         };
-        let at = wire
-            .windows(reason.len())
-            .position(|window| window == reason);
+        let at = (0..wire.len()).find(|at| reasons.iter().any(|it| wire[*at..].starts_with(it)));
         let at = at.expect("it is told");
         let (said, progress) = play(from, to, [&wire[..at]]);
         let has_unreadable_rest = progress.error.is_some();
         assert!(!progress.is_complete(), "{name}");
         assert!(
-            has_unreadable_rest || !said.contains("[DONE]") && !said.contains("message_stop"),
+            has_unreadable_rest || ENDS.iter().all(|end| !said.contains(end)),
             "{name}"
         );
     });
