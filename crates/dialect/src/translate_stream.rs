@@ -8,7 +8,7 @@ use sluicegate_catalog::Provider;
 use crate::canonical::{Answer, Event, FinishReason, Stamp};
 use crate::openai::UsageChunk;
 use crate::sse::EventTooLarge;
-use crate::{Dialect, Progress, UpstreamError, anthropic, openai};
+use crate::{Dialect, ErrorOut, Progress, anthropic, openai, responses};
 
 /// One streamed answer, read in the provider's dialect and written in the client's.
 ///
@@ -34,6 +34,9 @@ impl StreamTranslation {
             reader: match from {
                 Dialect::OpenAiChat => Reader::OpenAiChat(openai::StreamReader::new(provider)),
                 Dialect::Anthropic => Reader::Anthropic(anthropic::StreamReader::new(provider)),
+                Dialect::OpenAiResponses => {
+                    Reader::OpenAiResponses(responses::StreamReader::new(provider))
+                }
             },
             writer: Writer::new(to, stamp, usage_chunk),
             events: Vec::new(),
@@ -49,27 +52,26 @@ impl StreamTranslation {
         let pushed = match &mut self.reader {
             Reader::OpenAiChat(reader) => reader.push(chunk, &mut self.events),
             Reader::Anthropic(reader) => reader.push(chunk, &mut self.events),
+            Reader::OpenAiResponses(reader) => reader.push(chunk, &mut self.events),
         };
         self.write(out);
         pushed
     }
 
-    /// The upstream has closed. A stream that is not complete now was cut: [`fail`](Self::fail) tells
-    /// the client, unless an error has.
+    /// The upstream has closed. A stream that is not complete now was cut: [`break_off`](Self::break_off)
+    /// tells the client, unless an error has.
     pub fn finish(&mut self, out: &mut BytesMut) {
         match &mut self.reader {
             Reader::OpenAiChat(reader) => reader.finish(&mut self.events),
             Reader::Anthropic(reader) => reader.finish(&mut self.events),
+            Reader::OpenAiResponses(reader) => reader.finish(&mut self.events),
         }
         self.write(out);
     }
 
-    /// Ends the stream with an error of ours. Nothing happens to one that has ended.
-    pub fn fail(&mut self, error: UpstreamError, out: &mut BytesMut) {
-        if !self.progress.done && self.progress.error.is_none() {
-            self.events.push(Event::Error(error));
-            self.write(out);
-        }
+    /// Ends the stream with an error of ours.
+    pub fn break_off(&self, error: &ErrorOut<'_>, out: &mut BytesMut) {
+        self.writer.break_off(error, out);
     }
 
     /// What has come so far.
@@ -89,12 +91,14 @@ impl StreamTranslation {
 enum Reader {
     OpenAiChat(openai::StreamReader),
     Anthropic(anthropic::StreamReader),
+    OpenAiResponses(responses::StreamReader),
 }
 
 #[derive(Debug)]
 enum Writer {
     OpenAiChat(openai::StreamWriter),
     Anthropic(anthropic::StreamWriter),
+    OpenAiResponses(responses::StreamWriter),
 }
 
 impl Writer {
@@ -102,6 +106,7 @@ impl Writer {
         match to {
             Dialect::OpenAiChat => Self::OpenAiChat(openai::StreamWriter::new(stamp, usage_chunk)),
             Dialect::Anthropic => Self::Anthropic(anthropic::StreamWriter::new(stamp)),
+            Dialect::OpenAiResponses => Self::OpenAiResponses(responses::StreamWriter::new(stamp)),
         }
     }
 
@@ -109,7 +114,20 @@ impl Writer {
         match self {
             Self::OpenAiChat(writer) => writer.write(event, out),
             Self::Anthropic(writer) => writer.write(event, out),
+            Self::OpenAiResponses(writer) => writer.write(event, out),
         }
+    }
+
+    /// Ends the stream with an error of ours.
+    fn break_off(&self, error: &ErrorOut<'_>, out: &mut BytesMut) {
+        let event = match self {
+            Self::OpenAiChat(_) => Dialect::OpenAiChat.error_event(error, 0),
+            Self::Anthropic(_) => Dialect::Anthropic.error_event(error, 0),
+            Self::OpenAiResponses(writer) => {
+                Dialect::OpenAiResponses.error_event(error, writer.sequence_number())
+            }
+        };
+        out.extend_from_slice(&event);
     }
 }
 
