@@ -5,7 +5,9 @@
 
 mod chat;
 mod content_id;
+mod embed;
 mod field;
+mod gemini;
 mod instruction;
 mod messages;
 mod prompt;
@@ -14,6 +16,8 @@ mod wishes;
 
 use serde_json::{Map, Value};
 
+pub(crate) use content_id::text_id;
+pub(crate) use embed::Embed;
 pub(crate) use prompt::Prompt;
 pub(crate) use wishes::{JsonWish, Wishes};
 
@@ -54,6 +58,10 @@ pub(crate) struct Ask {
     /// Names the conversation by how it began.
     pub(crate) conversation: u64,
     pub(crate) unknown: Map<String, Value>,
+    /// What is to be embedded, if that is the task.
+    pub(crate) embed: Embed,
+    /// Whether the answer is a list also where only one thing was asked.
+    pub(crate) batch: bool,
     pub(crate) wishes: Wishes,
 }
 
@@ -114,6 +122,7 @@ struct Draft {
     content_id: u64,
     /// Fields that the dialect does not know.
     unknown: Map<String, Value>,
+    embed: Option<Embed>,
     /// The field with the wishes.
     fake: Option<Value>,
 }
@@ -126,6 +135,7 @@ impl Ask {
         let draft = match door.dialect {
             Dialect::Chat => chat::read(body, &mut talk),
             Dialect::Messages => messages::read(body, door, &mut talk),
+            Dialect::Gemini => gemini::read(body, door, &mut talk),
         }?;
         draft.finish(door, &talk)
     }
@@ -202,6 +212,8 @@ impl Draft {
             } else {
                 Map::new()
             },
+            embed: self.embed.unwrap_or_default(),
+            batch: door.batch,
             wishes,
         })
     }

@@ -13,6 +13,8 @@ pub(crate) enum Dialect {
     Chat,
     /// Anthropic's messages.
     Messages,
+    /// Gemini's content.
+    Gemini,
 }
 
 /// What is asked for.
@@ -22,6 +24,8 @@ pub(crate) enum Task {
     Generate,
     /// How many tokens the prompt has.
     Count,
+    /// Vectors for texts.
+    Embed,
 }
 
 /// How the pieces of a stream are told apart.
@@ -29,6 +33,8 @@ pub(crate) enum Task {
 pub(crate) enum Framing {
     /// Server-sent events.
     Events,
+    /// The items of one JSON array.
+    Array,
 }
 
 /// What a path says about a call.
@@ -41,6 +47,8 @@ pub(crate) struct Door {
     /// Whether the answer is streamed, where the path says it.
     pub(crate) stream: Option<bool>,
     pub(crate) framing: Framing,
+    /// Whether the answer is a list also where only one thing was asked.
+    pub(crate) batch: bool,
 }
 
 impl Dialect {
@@ -49,6 +57,8 @@ impl Dialect {
         match self {
             Self::Chat => profile,
             Self::Messages => Profile::Anthropic,
+            Self::Gemini if profile == Profile::Vertex => profile,
+            Self::Gemini => Profile::Gemini,
         }
     }
 
@@ -56,7 +66,7 @@ impl Dialect {
     pub(crate) fn says_done(self) -> bool {
         match self {
             Self::Chat => true,
-            Self::Messages => false,
+            Self::Messages | Self::Gemini => false,
         }
     }
 }
@@ -70,6 +80,7 @@ impl Door {
             model: None,
             stream: None,
             framing: Framing::Events,
+            batch: false,
         }
     }
 }

@@ -10,6 +10,7 @@ mod call;
 mod clock;
 mod count;
 mod credential;
+mod door;
 mod error;
 mod framing;
 mod head;

@@ -16,7 +16,7 @@ use crate::answer::Completion;
 use crate::ask::{Ask, JsonWish};
 use crate::dialect::{Dialect, Door, Task};
 use crate::fault::Text;
-use crate::model::{Accepted, Call, Charge, Delivery, Header, Usage, Verdict};
+use crate::model::{Accepted, Call, Charge, Delivery, Header, Profile, Usage, Verdict};
 
 use super::body::Body;
 use super::clock;
@@ -43,7 +43,7 @@ pub(super) async fn answer(
 ) -> Response<Body> {
     let settings = shared.settings();
     let (parts, body) = request.into_parts();
-    let key = key(&parts.headers);
+    let key = key(&parts.headers, parts.uri.query());
     let mut entry = entry(&parts, &key);
     match admissible(&settings, &parts, body, &key, &door, &mut entry).await {
         Ok(ask) => {
@@ -89,7 +89,10 @@ async fn admissible(
 ) -> Result<Ask, Failure> {
     let profile = door.dialect.manners(settings.provider.profile);
     if !settings.keys.is_empty() && !settings.keys.iter().any(|known| known == key) {
-        return Err(Failure::unauthorized(profile, key));
+        return Err(match (door.dialect, profile) {
+            (Dialect::Gemini, Profile::Gemini) => Failure::wrong_gemini_key(key),
+            _ => Failure::unauthorized(profile, key),
+        });
     }
     // A cloud wants the version in the body.
     let versioned = door.model.is_some() || parts.headers.contains_key("anthropic-version");

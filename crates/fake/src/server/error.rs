@@ -133,6 +133,25 @@ impl Failure {
         )
     }
 
+    /// Gemini's answer to a wrong key, or to none.
+    pub(super) fn wrong_gemini_key(key: &str) -> Self {
+        if key.is_empty() {
+            let message = "Method doesn't allow unregistered callers (callers without established identity). Please use API \
+                           Key or other form of API consumer identity to call this API.";
+            return Self::json(
+                403,
+                &error_body(Profile::Gemini, &words(403, message, INVALID, None)),
+            );
+        }
+        let message = "API key not valid. Please pass a valid API key.";
+        let mut body = error_body(Profile::Gemini, &words(400, message, INVALID, None));
+        body["error"]["details"] = json!([{
+            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+            "reason": "API_KEY_INVALID", "domain": "googleapis.com",
+        }]);
+        Self::json(400, &body)
+    }
+
     /// There is no such model.
     pub(super) fn no_model(profile: Profile, model: &str) -> Self {
         if matches!(profile, Profile::Azure | Profile::AzurePtu) {
@@ -199,7 +218,8 @@ pub(super) fn usual_kind(status: u16) -> ErrorKind {
 /// An error as the event of a stream that `sent` others came before.
 pub(super) fn frame(dialect: Dialect, manners: Profile, kind: ErrorKind, _sent: usize) -> Frame {
     let status = match kind {
-        ErrorKind::Overloaded => 529,
+        ErrorKind::Overloaded if dialect == Dialect::Messages => 529,
+        ErrorKind::Overloaded => 503,
         ErrorKind::Rate | ErrorKind::SlowDown | ErrorKind::Quota => 429,
         ErrorKind::Server => 500,
         _ => 400,
@@ -211,7 +231,7 @@ pub(super) fn frame(dialect: Dialect, manners: Profile, kind: ErrorKind, _sent: 
     };
     let error = error(manners, kind, status);
     match dialect {
-        Dialect::Chat => Frame {
+        Dialect::Chat | Dialect::Gemini => Frame {
             name: None,
             data: error.to_string(),
         },

@@ -11,6 +11,7 @@
 
 mod answers;
 mod faults;
+mod gemini;
 mod messages;
 mod providers;
 mod support;
