@@ -6,8 +6,11 @@
 
 mod blocks;
 mod chat;
+mod completions;
+mod embeddings;
 mod gemini;
 mod messages;
+mod responses;
 mod said;
 mod text;
 mod value;
@@ -33,6 +36,8 @@ pub(crate) struct Completion {
     fingerprint: String,
     model: String,
     choices: Vec<Choice>,
+    before: Vec<String>,
+    repeated: Map<String, Value>,
     embed: Embed,
     batch: bool,
     extra: Map<String, Value>,
@@ -127,6 +132,8 @@ impl Completion {
             fingerprint,
             model: ask.model.clone(),
             choices,
+            before: ask.before.clone(),
+            repeated: ask.repeated.clone(),
             embed: ask.embed.clone(),
             batch: ask.batch,
             extra,
@@ -152,6 +159,9 @@ impl Completion {
     pub(crate) fn whole(&self, usage: UsageFault) -> String {
         match (self.dialect, self.task) {
             (Dialect::Chat, _) => chat::whole(self, usage),
+            (Dialect::Responses, _) => responses::whole(self, usage),
+            (Dialect::Completions, _) => completions::whole(self, usage),
+            (Dialect::Embeddings, _) => embeddings::whole(self, usage),
             (Dialect::Messages, Task::Count) => messages::count(self),
             (Dialect::Messages, _) => messages::whole(self, usage),
             (Dialect::Gemini, Task::Generate) => gemini::whole(self, usage),
@@ -164,6 +174,9 @@ impl Completion {
     pub(crate) fn steps(&self, include_usage: bool) -> Vec<Step> {
         match self.dialect {
             Dialect::Chat => chat::steps(self, include_usage),
+            Dialect::Responses => responses::steps(self),
+            Dialect::Completions => completions::steps(self, include_usage),
+            Dialect::Embeddings => Vec::new(),
             Dialect::Messages => messages::steps(self),
             Dialect::Gemini => gemini::steps(self),
         }
@@ -172,7 +185,10 @@ impl Completion {
     /// The event that stands for a step.
     pub(crate) fn frame(&self, step: Step, progress: Progress) -> Frame {
         match self.dialect {
-            Dialect::Chat => chat::frame(self, step, progress),
+            // Embeddings have no stream.
+            Dialect::Chat | Dialect::Embeddings => chat::frame(self, step, progress),
+            Dialect::Responses => responses::frame(self, step, progress),
+            Dialect::Completions => completions::frame(self, step, progress),
             Dialect::Messages => messages::frame(self, step, progress),
             Dialect::Gemini => gemini::frame(self, step, progress),
         }

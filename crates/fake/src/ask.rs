@@ -4,6 +4,7 @@
 //! asks for it. A file below reads each dialect into a [`Draft`]; what triggers what is decided here, once for all.
 
 mod chat;
+mod completions;
 mod content_id;
 mod embed;
 mod field;
@@ -11,6 +12,7 @@ mod gemini;
 mod instruction;
 mod messages;
 mod prompt;
+mod responses;
 mod talk;
 mod wishes;
 
@@ -58,6 +60,10 @@ pub(crate) struct Ask {
     /// Names the conversation by how it began.
     pub(crate) conversation: u64,
     pub(crate) unknown: Map<String, Value>,
+    /// Prompts that the answer begins with, in turn.
+    pub(crate) before: Vec<String>,
+    /// Fields that the answer repeats.
+    pub(crate) repeated: Map<String, Value>,
     /// What is to be embedded, if that is the task.
     pub(crate) embed: Embed,
     /// Whether the answer is a list also where only one thing was asked.
@@ -122,6 +128,8 @@ struct Draft {
     content_id: u64,
     /// Fields that the dialect does not know.
     unknown: Map<String, Value>,
+    before: Vec<String>,
+    repeated: Map<String, Value>,
     embed: Option<Embed>,
     /// The field with the wishes.
     fake: Option<Value>,
@@ -134,6 +142,9 @@ impl Ask {
         let mut talk = Talk::new();
         let draft = match door.dialect {
             Dialect::Chat => chat::read(body, &mut talk),
+            Dialect::Responses => responses::read(body, &mut talk),
+            Dialect::Completions => completions::read(body, &mut talk),
+            Dialect::Embeddings => completions::embeddings(body, &mut talk),
             Dialect::Messages => messages::read(body, door, &mut talk),
             Dialect::Gemini => gemini::read(body, door, &mut talk),
         }?;
@@ -212,6 +223,8 @@ impl Draft {
             } else {
                 Map::new()
             },
+            before: self.before,
+            repeated: self.repeated,
             embed: self.embed.unwrap_or_default(),
             batch: door.batch,
             wishes,

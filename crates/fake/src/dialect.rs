@@ -11,6 +11,12 @@ pub(crate) enum Dialect {
     /// OpenAI's chat completions.
     #[default]
     Chat,
+    /// OpenAI's responses.
+    Responses,
+    /// OpenAI's older completions of a prompt.
+    Completions,
+    /// OpenAI's embeddings.
+    Embeddings,
     /// Anthropic's messages.
     Messages,
     /// Gemini's content.
@@ -55,7 +61,7 @@ impl Dialect {
     /// The provider in whose form errors come: the one whose limits count, where it speaks this dialect.
     pub(crate) fn manners(self, profile: Profile) -> Profile {
         match self {
-            Self::Chat => profile,
+            Self::Chat | Self::Responses | Self::Completions | Self::Embeddings => profile,
             Self::Messages => Profile::Anthropic,
             Self::Gemini if profile == Profile::Vertex => profile,
             Self::Gemini => Profile::Gemini,
@@ -65,8 +71,8 @@ impl Dialect {
     /// Whether a stream ends with `[DONE]`.
     pub(crate) fn says_done(self) -> bool {
         match self {
-            Self::Chat => true,
-            Self::Messages | Self::Gemini => false,
+            Self::Chat | Self::Completions => true,
+            Self::Responses | Self::Embeddings | Self::Messages | Self::Gemini => false,
         }
     }
 }

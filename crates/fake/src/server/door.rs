@@ -38,6 +38,13 @@ pub(super) fn door(path: &str, query: Option<&str>) -> Option<Door> {
 fn openai(rest: &str) -> Option<Door> {
     match rest {
         "chat/completions" => Some(Door::to(Dialect::Chat)),
+        "responses" => Some(Door::to(Dialect::Responses)),
+        "completions" => Some(Door::to(Dialect::Completions)),
+        "embeddings" => Some(Door {
+            task: Task::Embed,
+            stream: Some(false),
+            ..Door::to(Dialect::Embeddings)
+        }),
         _ => None,
     }
 }
@@ -149,6 +156,21 @@ mod tests {
             ),
             ("/openai/deployments/d/chat/completions", None, None),
             ("/openai/deployments//chat/completions", version, None),
+            (
+                "/openai/v1/responses",
+                version,
+                Some((Dialect::Responses, Task::Generate, None, None)),
+            ),
+            (
+                "/openai/deployments/d/embeddings",
+                version,
+                Some((
+                    Dialect::Embeddings,
+                    Task::Embed,
+                    Some("d".to_owned()),
+                    Some(false),
+                )),
+            ),
             ("/v1/models/m", None, None),
             ("/v2/models", None, None),
         ] {

@@ -216,7 +216,7 @@ pub(super) fn usual_kind(status: u16) -> ErrorKind {
 }
 
 /// An error as the event of a stream that `sent` others came before.
-pub(super) fn frame(dialect: Dialect, manners: Profile, kind: ErrorKind, _sent: usize) -> Frame {
+pub(super) fn frame(dialect: Dialect, manners: Profile, kind: ErrorKind, sent: usize) -> Frame {
     let status = match kind {
         ErrorKind::Overloaded if dialect == Dialect::Messages => 529,
         ErrorKind::Overloaded => 503,
@@ -224,21 +224,28 @@ pub(super) fn frame(dialect: Dialect, manners: Profile, kind: ErrorKind, _sent: 
         ErrorKind::Server => 500,
         _ => 400,
     };
-    let status = if dialect == Dialect::Chat {
-        500
-    } else {
-        status
+    let error = match dialect {
+        Dialect::Chat => error(manners, kind, 500),
+        _ => error(manners, kind, status),
     };
-    let error = error(manners, kind, status);
+    let named = |name, error: &Value| Frame {
+        name: Some(name),
+        data: error.to_string(),
+    };
     match dialect {
-        Dialect::Chat | Dialect::Gemini => Frame {
+        Dialect::Chat | Dialect::Completions | Dialect::Embeddings | Dialect::Gemini => Frame {
             name: None,
             data: error.to_string(),
         },
-        Dialect::Messages => Frame {
-            name: Some("error"),
-            data: error.to_string(),
-        },
+        Dialect::Responses => {
+            let told = &error["error"];
+            let event = json!({
+                "type": "error", "sequence_number": sent, "code": told["code"],
+                "message": told["message"], "param": told["param"],
+            });
+            named("error", &event)
+        }
+        Dialect::Messages => named("error", &error),
     }
 }
 

@@ -14,4 +14,5 @@ mod faults;
 mod gemini;
 mod messages;
 mod providers;
+mod responses;
 mod support;
