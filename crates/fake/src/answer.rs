@@ -7,6 +7,7 @@
 mod blocks;
 mod chat;
 mod completions;
+mod converse;
 mod embeddings;
 mod gemini;
 mod messages;
@@ -167,6 +168,7 @@ impl Completion {
             (Dialect::Gemini, Task::Generate) => gemini::whole(self, usage),
             (Dialect::Gemini, Task::Count) => gemini::count(self),
             (Dialect::Gemini, Task::Embed) => gemini::embeddings(self),
+            (Dialect::Converse, _) => converse::whole(self, usage),
         }
     }
 
@@ -179,6 +181,7 @@ impl Completion {
             Dialect::Embeddings => Vec::new(),
             Dialect::Messages => messages::steps(self),
             Dialect::Gemini => gemini::steps(self),
+            Dialect::Converse => converse::steps(self),
         }
     }
 
@@ -191,6 +194,7 @@ impl Completion {
             Dialect::Completions => completions::frame(self, step, progress),
             Dialect::Messages => messages::frame(self, step, progress),
             Dialect::Gemini => gemini::frame(self, step, progress),
+            Dialect::Converse => converse::frame(self, step, progress),
         }
     }
 

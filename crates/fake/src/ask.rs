@@ -6,6 +6,7 @@
 mod chat;
 mod completions;
 mod content_id;
+mod converse;
 mod embed;
 mod field;
 mod gemini;
@@ -147,6 +148,7 @@ impl Ask {
             Dialect::Embeddings => completions::embeddings(body, &mut talk),
             Dialect::Messages => messages::read(body, door, &mut talk),
             Dialect::Gemini => gemini::read(body, door, &mut talk),
+            Dialect::Converse => converse::read(body, &mut talk),
         }?;
         draft.finish(door, &talk)
     }

@@ -21,6 +21,8 @@ pub(crate) enum Dialect {
     Messages,
     /// Gemini's content.
     Gemini,
+    /// Bedrock's Converse.
+    Converse,
 }
 
 /// What is asked for.
@@ -41,6 +43,8 @@ pub(crate) enum Framing {
     Events,
     /// The items of one JSON array.
     Array,
+    /// AWS' event stream.
+    Binary,
 }
 
 /// What a path says about a call.
@@ -65,6 +69,8 @@ impl Dialect {
             Self::Messages => Profile::Anthropic,
             Self::Gemini if profile == Profile::Vertex => profile,
             Self::Gemini => Profile::Gemini,
+            Self::Converse if profile == Profile::BedrockMantle => profile,
+            Self::Converse => Profile::BedrockRuntime,
         }
     }
 
@@ -72,7 +78,9 @@ impl Dialect {
     pub(crate) fn says_done(self) -> bool {
         match self {
             Self::Chat | Self::Completions => true,
-            Self::Responses | Self::Embeddings | Self::Messages | Self::Gemini => false,
+            Self::Responses | Self::Embeddings | Self::Messages | Self::Gemini | Self::Converse => {
+                false
+            }
         }
     }
 }

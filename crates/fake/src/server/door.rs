@@ -19,6 +19,22 @@ pub(super) fn door(path: &str, query: Option<&str>) -> Option<Door> {
     if let Some(google) = google(path, query) {
         return Some(google);
     }
+    if let Some((model, verb)) = path
+        .strip_prefix("/model/")
+        .and_then(|rest| rest.rsplit_once('/'))
+    {
+        let stream = match verb {
+            "converse" => false,
+            "converse-stream" => true,
+            _ => return None,
+        };
+        return Some(Door {
+            model: Some(decoded(model)),
+            stream: Some(stream),
+            framing: Framing::Binary,
+            ..Door::to(Dialect::Converse)
+        });
+    }
     match path {
         "/v1/messages" => return Some(Door::to(Dialect::Messages)),
         "/v1/messages/count_tokens" => {
@@ -176,6 +192,15 @@ mod tests {
         ] {
             assert_eq!(seen(path, query), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn bedrock_names_a_model_with_colons_and_percent_signs() {
+        let path = "/model/arn%3Aaws%3Ax%2Fus.claude-v1%3A0/converse-stream";
+        let found = door(path, None).unwrap();
+        assert_eq!(found.model.as_deref(), Some("arn:aws:x/us.claude-v1:0"));
+        assert_eq!((found.stream, found.framing), (Some(true), Framing::Binary));
+        assert_eq!(door("/model/m:0/invoke", None), None);
     }
 
     #[test]

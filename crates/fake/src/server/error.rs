@@ -18,6 +18,8 @@ const INVALID: &str = "invalid_request_error";
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Failure {
     pub(super) status: u16,
+    /// The exception that AWS names in a header, where the status does not tell it.
+    pub(super) exception: Option<&'static str>,
     pub(super) content_type: &'static str,
     pub(super) body: Bytes,
 }
@@ -26,6 +28,7 @@ impl Failure {
     fn json(status: u16, body: &Value) -> Self {
         Self {
             status,
+            exception: None,
             content_type: JSON,
             body: body.to_string().into(),
         }
@@ -79,6 +82,7 @@ impl Failure {
         };
         Self {
             status,
+            exception: None,
             content_type,
             body: body.into(),
         }
@@ -150,6 +154,14 @@ impl Failure {
             "reason": "API_KEY_INVALID", "domain": "googleapis.com",
         }]);
         Self::json(400, &body)
+    }
+
+    /// AWS' answer to credentials that it does not take, with the reason.
+    pub(super) fn forbidden(exception: &'static str, message: &str) -> Self {
+        Self {
+            exception: Some(exception),
+            ..Self::json(403, &json!({"message": message}))
+        }
     }
 
     /// There is no such model.
@@ -246,6 +258,17 @@ pub(super) fn frame(dialect: Dialect, manners: Profile, kind: ErrorKind, sent: u
             named("error", &event)
         }
         Dialect::Messages => named("error", &error),
+        Dialect::Converse => named(stream_exception(kind), &error),
+    }
+}
+
+/// The exception with which Bedrock ends a stream.
+fn stream_exception(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Rate | ErrorKind::SlowDown | ErrorKind::Quota => "throttlingException",
+        ErrorKind::Overloaded => "serviceUnavailableException",
+        ErrorKind::Server => "internalServerException",
+        _ => "validationException",
     }
 }
 

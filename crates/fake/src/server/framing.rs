@@ -4,7 +4,7 @@ use crate::answer::Frame;
 use crate::dialect::Framing;
 use crate::fault::Fault;
 
-use super::sse;
+use super::{eventstream, sse};
 
 /// Where in its stream an event stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +39,7 @@ pub(super) fn content_type(framing: Framing) -> &'static str {
     match framing {
         Framing::Events => "text/event-stream; charset=utf-8",
         Framing::Array => "application/json; charset=UTF-8",
+        Framing::Binary => "application/vnd.amazon.eventstream",
     }
 }
 
@@ -46,6 +47,7 @@ pub(super) fn content_type(framing: Framing) -> &'static str {
 pub(super) fn event(framing: Framing, fault: &Fault, frame: &Frame, place: Place) -> Vec<u8> {
     match framing {
         Framing::Events => sse::event(fault, frame.name, &frame.data, place).into_bytes(),
+        Framing::Binary => eventstream::event(frame.name.unwrap_or_default(), &frame.data),
         Framing::Array => {
             let before = match place {
                 Place::First | Place::Only => "[",
@@ -59,7 +61,10 @@ pub(super) fn event(framing: Framing, fault: &Fault, frame: &Frame, place: Place
 
 /// An error after `sent` events, with which the stream ends.
 pub(super) fn error(framing: Framing, fault: &Fault, frame: &Frame, sent: usize) -> Vec<u8> {
-    event(framing, fault, frame, Place::after(sent, true))
+    match framing {
+        Framing::Events | Framing::Array => event(framing, fault, frame, Place::after(sent, true)),
+        Framing::Binary => eventstream::exception(frame.name.unwrap_or_default(), &frame.data),
+    }
 }
 
 /// OpenAI's mark of a proper end.
@@ -73,5 +78,6 @@ pub(super) fn keep_alive(framing: Framing, fault: &Fault) -> Vec<u8> {
         Framing::Events => sse::comment(fault).into_bytes(),
         // White space between two items, or before the first.
         Framing::Array => b"\n".to_vec(),
+        Framing::Binary => Vec::new(),
     }
 }

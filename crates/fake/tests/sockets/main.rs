@@ -10,6 +10,7 @@
 )]
 
 mod answers;
+mod converse;
 mod faults;
 mod gemini;
 mod messages;
