@@ -6,6 +6,7 @@
 
 mod blocks;
 mod chat;
+mod cohere;
 mod completions;
 mod converse;
 mod embeddings;
@@ -169,6 +170,8 @@ impl Completion {
             (Dialect::Gemini, Task::Count) => gemini::count(self),
             (Dialect::Gemini, Task::Embed) => gemini::embeddings(self),
             (Dialect::Converse, _) => converse::whole(self, usage),
+            (Dialect::Cohere, Task::Embed) => cohere::embeddings(self),
+            (Dialect::Cohere, _) => cohere::whole(self, usage),
         }
     }
 
@@ -182,6 +185,7 @@ impl Completion {
             Dialect::Messages => messages::steps(self),
             Dialect::Gemini => gemini::steps(self),
             Dialect::Converse => converse::steps(self),
+            Dialect::Cohere => cohere::steps(self),
         }
     }
 
@@ -195,6 +199,7 @@ impl Completion {
             Dialect::Messages => messages::frame(self, step, progress),
             Dialect::Gemini => gemini::frame(self, step, progress),
             Dialect::Converse => converse::frame(self, step, progress),
+            Dialect::Cohere => cohere::frame(self, step, progress),
         }
     }
 

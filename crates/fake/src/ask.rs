@@ -4,6 +4,7 @@
 //! asks for it. A file below reads each dialect into a [`Draft`]; what triggers what is decided here, once for all.
 
 mod chat;
+mod cohere;
 mod completions;
 mod content_id;
 mod converse;
@@ -149,6 +150,8 @@ impl Ask {
             Dialect::Messages => messages::read(body, door, &mut talk),
             Dialect::Gemini => gemini::read(body, door, &mut talk),
             Dialect::Converse => converse::read(body, &mut talk),
+            Dialect::Cohere if door.task == Task::Embed => cohere::embed(body, &mut talk),
+            Dialect::Cohere => cohere::read(body, &mut talk),
         }?;
         draft.finish(door, &talk)
     }

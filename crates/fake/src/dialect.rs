@@ -23,6 +23,8 @@ pub(crate) enum Dialect {
     Gemini,
     /// Bedrock's Converse.
     Converse,
+    /// Cohere's second interface.
+    Cohere,
 }
 
 /// What is asked for.
@@ -71,6 +73,7 @@ impl Dialect {
             Self::Gemini => Profile::Gemini,
             Self::Converse if profile == Profile::BedrockMantle => profile,
             Self::Converse => Profile::BedrockRuntime,
+            Self::Cohere => Profile::Cohere,
         }
     }
 
@@ -78,9 +81,12 @@ impl Dialect {
     pub(crate) fn says_done(self) -> bool {
         match self {
             Self::Chat | Self::Completions => true,
-            Self::Responses | Self::Embeddings | Self::Messages | Self::Gemini | Self::Converse => {
-                false
-            }
+            Self::Responses
+            | Self::Embeddings
+            | Self::Messages
+            | Self::Gemini
+            | Self::Converse
+            | Self::Cohere => false,
         }
     }
 }

@@ -36,6 +36,14 @@ pub(super) fn door(path: &str, query: Option<&str>) -> Option<Door> {
         });
     }
     match path {
+        "/v2/chat" => return Some(Door::to(Dialect::Cohere)),
+        "/v2/embed" => {
+            return Some(Door {
+                task: Task::Embed,
+                stream: Some(false),
+                ..Door::to(Dialect::Cohere)
+            });
+        }
         "/v1/messages" => return Some(Door::to(Dialect::Messages)),
         "/v1/messages/count_tokens" => {
             return Some(Door {

@@ -259,6 +259,13 @@ pub(super) fn frame(dialect: Dialect, manners: Profile, kind: ErrorKind, sent: u
         }
         Dialect::Messages => named("error", &error),
         Dialect::Converse => named(stream_exception(kind), &error),
+        Dialect::Cohere => {
+            let delta = json!({"finish_reason": "ERROR", "error": error["message"]});
+            named(
+                "message-end",
+                &json!({"type": "message-end", "delta": delta}),
+            )
+        }
     }
 }
 

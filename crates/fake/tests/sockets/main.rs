@@ -10,6 +10,7 @@
 )]
 
 mod answers;
+mod cohere;
 mod converse;
 mod faults;
 mod gemini;
