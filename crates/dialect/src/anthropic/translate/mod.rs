@@ -40,6 +40,8 @@ pub const fn field_of(feature: Feature) -> &'static str {
         Feature::Files => "messages[].content[].source.file_id",
         Feature::ToolNames => "tools[].name",
         Feature::StrictTools => "tools[].strict",
+        Feature::ToolChoice => "tool_choice",
+        Feature::ParallelToolCalls => "tool_choice.disable_parallel_tool_use",
         Feature::ToolArguments => "messages[].content[].tool_use.input",
         Feature::ToolResultMedia => "messages[].content[].tool_result.content",
         Feature::Prefill | Feature::AssistantFirst => "messages[].role",
