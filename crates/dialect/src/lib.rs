@@ -7,10 +7,12 @@
 //! argument.
 
 pub mod anthropic;
+pub mod bedrock;
 pub mod canonical;
 mod changes;
 mod charge_told;
 mod clock_text;
+pub mod cohere;
 mod envelope;
 mod error_text;
 mod estimate;
@@ -20,6 +22,7 @@ mod json;
 pub mod openai;
 mod period;
 mod progress;
+mod provider_dialect;
 mod rate_limit_fields;
 mod refusal;
 mod request_error;
@@ -42,6 +45,7 @@ pub use charge_told::{charge_refused, charge_told, taken_between};
 pub use envelope::Envelope;
 pub use estimate::{charge, text_tokens, tokens};
 pub use progress::Progress;
+pub use provider_dialect::ProviderDialect;
 pub use refusal::{RefusalFacts, refusal_facts, told_by_refusal};
 pub use request_error::RequestError;
 pub use request_facts::RequestFacts;

@@ -8,7 +8,9 @@ use sluicegate_catalog::Provider;
 use crate::canonical::{Event, FinishReason, Stamp};
 use crate::openai::UsageChunk;
 use crate::sse::EventTooLarge;
-use crate::{Dialect, Progress, UpstreamError, anthropic, openai};
+use crate::{
+    Dialect, Progress, ProviderDialect, UpstreamError, anthropic, bedrock, cohere, openai,
+};
 
 /// One streamed answer, read in the provider's dialect and written in the client's.
 ///
@@ -25,15 +27,21 @@ impl StreamTranslation {
     /// A stream that has not begun: from `provider`, which speaks `from`, to a client that speaks
     /// `to`. Whether the client sees the usage is up to it only where its dialect says so.
     pub fn new(
-        (from, provider): (Dialect, Arc<Provider>),
+        (from, provider): (impl Into<ProviderDialect>, Arc<Provider>),
         to: Dialect,
         stamp: Stamp,
         usage_chunk: UsageChunk,
     ) -> Self {
         Self {
-            reader: match from {
-                Dialect::OpenAiChat => Reader::OpenAiChat(openai::StreamReader::new(provider)),
-                Dialect::Anthropic => Reader::Anthropic(anthropic::StreamReader::new(provider)),
+            reader: match from.into() {
+                ProviderDialect::Shared(Dialect::OpenAiChat) => {
+                    Reader::OpenAiChat(openai::StreamReader::new(provider))
+                }
+                ProviderDialect::Shared(Dialect::Anthropic) => {
+                    Reader::Anthropic(anthropic::StreamReader::new(provider))
+                }
+                ProviderDialect::Bedrock => Reader::Bedrock(bedrock::StreamReader::new(provider)),
+                ProviderDialect::Cohere => Reader::Cohere(cohere::StreamReader::new(provider)),
             },
             writer: match to {
                 Dialect::OpenAiChat => {
@@ -54,6 +62,8 @@ impl StreamTranslation {
         let pushed = match &mut self.reader {
             Reader::OpenAiChat(reader) => reader.push(chunk, &mut self.events),
             Reader::Anthropic(reader) => reader.push(chunk, &mut self.events),
+            Reader::Bedrock(reader) => reader.push(chunk, &mut self.events),
+            Reader::Cohere(reader) => reader.push(chunk, &mut self.events),
         };
         self.write(out);
         pushed
@@ -65,6 +75,8 @@ impl StreamTranslation {
         match &mut self.reader {
             Reader::OpenAiChat(reader) => reader.finish(&mut self.events),
             Reader::Anthropic(reader) => reader.finish(&mut self.events),
+            Reader::Bedrock(reader) => reader.finish(&mut self.events),
+            Reader::Cohere(reader) => reader.finish(&mut self.events),
         }
         self.write(out);
     }
@@ -97,6 +109,8 @@ impl StreamTranslation {
 enum Reader {
     OpenAiChat(openai::StreamReader),
     Anthropic(anthropic::StreamReader),
+    Bedrock(bedrock::StreamReader),
+    Cohere(cohere::StreamReader),
 }
 
 #[derive(Debug)]

@@ -95,6 +95,12 @@ pub(crate) fn in_stream(provider: &Provider, text: &[u8], at: usize) -> Upstream
     judged(text, class)
 }
 
+/// Judges what an answer with that status would say in words that are read already.
+pub(crate) fn with_status(provider: &Provider, status: u16, text: ErrorText) -> UpstreamError {
+    let class = by_table(provider, Some(status), &text).unwrap_or_else(|| by_status(status));
+    judged(text, class)
+}
+
 /// The type that Amazon tells in a header, behind which an address may stand.
 fn kind_in_header(headers: &HeaderMap) -> String {
     let value = headers.get("x-amzn-errortype");
