@@ -75,6 +75,10 @@ pub struct Provider {
     pub dialect: Dialect,
     /// Where it is reached; `None` where every customer has an address of their own.
     pub base_url: Option<String>,
+    /// Where it is reached in a region, whose name takes the place of `{region}`; `None` where no account names a region.
+    pub region_url: Option<String>,
+    /// Under what name requests are signed for it (AWS Signature Version 4), where that may stand in for a key.
+    pub aws_service: Option<String>,
     /// Environment variables that hold a key by convention, best known first.
     pub env_keys: Vec<String>,
     /// How it wants the key.
@@ -184,6 +188,20 @@ impl Provider {
         format!("{base}{path}")
     }
 
+    /// Where it is reached in `region`; `None` where it has no address by region.
+    ///
+    /// ```
+    /// let bedrock = sluicegate_catalog::provider("bedrock").expect("a row of that name");
+    /// assert_eq!(
+    ///     bedrock.url_in("eu-central-1").as_deref(),
+    ///     Some("https://bedrock-runtime.eu-central-1.amazonaws.com")
+    /// );
+    /// ```
+    pub fn url_in(&self, region: &str) -> Option<String> {
+        let template = self.region_url.as_ref()?;
+        Some(template.replace(REGION, region))
+    }
+
     /// Whether it serves a model of that name, as far as the row can tell.
     pub fn serves(&self, model: &str) -> bool {
         self.model_patterns
@@ -194,6 +212,9 @@ impl Provider {
             })
     }
 }
+
+/// What stands for a region's name.
+pub(crate) const REGION: &str = "{region}";
 
 /// `v1`, `v4`, `v1beta`.
 fn is_version(segment: &str) -> bool {
