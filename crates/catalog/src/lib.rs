@@ -17,6 +17,7 @@
 //! # Ok::<(), sluicegate_catalog::LimitError>(())
 //! ```
 
+mod address;
 mod calendar;
 mod charge;
 mod error_class;
@@ -31,11 +32,13 @@ mod reference;
 mod settle;
 mod signal;
 mod told;
+mod translation;
 mod weight;
 mod window;
 mod work;
 mod written;
 
+pub use address::{Endpoint, Paths};
 pub use calendar::{TimeOfDay, Zone};
 pub use charge::{
     Charge, ChargeRule, Input, Output, OutputMeter, OutputOnInput, RequestSize, Slots, TimesBestOf,
@@ -46,11 +49,12 @@ pub use lane_priority::LanePriority;
 pub use limit::{ARRIVAL_SPREAD, Alternative, LimitError, LimitRow, LimitTemplate};
 pub use model::ModelTerms;
 pub use problems::RowProblem;
-pub use provider::{Auth, Dialect, Paths, Provider, provider, providers};
+pub use provider::{Auth, Dialect, Provider, provider, providers};
 pub use reference::reference;
 pub use settle::{CutStream, UsageTokens};
 pub use signal::{BodyHint, ResetFormat, ResetMeans, SignalRow};
 pub use sluicegate_core::ErrorClass;
+pub use translation::{CapName, Thinking, ThinkingBy, Translation};
 pub use weight::Weight;
 pub use window::WindowRow;
 pub use work::WorkMs;

@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 
 use sluicegate_core::Meter;
 
-use crate::provider::REGION;
+use crate::address::REGION;
 use crate::{Evidence, LimitRow, Provider, WindowRow};
 
 /// The names that limits may have in the short form.
@@ -100,8 +100,14 @@ impl Provider {
         {
             problems.push(RowProblem::new("lane_priority", "names no field"));
         }
-        if !self.paths.chat.starts_with('/') {
-            problems.push(RowProblem::new("paths.chat", "does not begin with a slash"));
+        for (key, path) in self.paths.all() {
+            if !path.starts_with('/') {
+                let key = format!("paths.{key}");
+                problems.push(RowProblem::new(key, "does not begin with a slash"));
+            }
+        }
+        for name in self.headers.keys().filter(|name| !is_header(name)) {
+            problems.push(RowProblem::new(format!("headers.{name}"), NO_HEADER));
         }
         if self.base_url.as_ref().is_some_and(|url| url.ends_with('/')) {
             problems.push(RowProblem::new("base_url", "ends in a slash"));

@@ -1,12 +1,15 @@
 //! A provider's row: who it is, how it is reached, and the facts about it.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use sluicegate_core::Meter;
 
-use crate::{BodyHint, Charge, ErrorMatch, LanePriority, LimitRow, SignalRow, WorkMs};
+use crate::{
+    BodyHint, Charge, ErrorMatch, LanePriority, LimitRow, Paths, SignalRow, Translation, WorkMs,
+};
 
 /// The rows' texts, sorted by id.
 const ROWS: &[&str] = &[
@@ -85,6 +88,12 @@ pub struct Provider {
     pub auth: Auth,
     /// Where its operations live.
     pub paths: Paths,
+    /// Headers that it wants, by name in lower case, with what they say where the client says nothing.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// What a request that is translated into its dialect has to heed.
+    #[serde(default)]
+    pub translation: Translation,
     /// Headers that carry its name for a request, best one first.
     pub request_id: Vec<String>,
     /// Well-known model names, sorted.
@@ -158,50 +167,7 @@ impl Auth {
     }
 }
 
-/// Where a provider's operations live, below its base URL.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Paths {
-    /// Chat completions.
-    pub chat: String,
-}
-
 impl Provider {
-    /// The address of chat completions below `base`, which may or may not already name the beginning of the path or the
-    /// version (`https://api.openai.com` and `https://api.openai.com/v1` are both customary).
-    ///
-    /// ```
-    /// let openai = sluicegate_catalog::provider("openai").expect("a row of that name");
-    /// assert_eq!(
-    ///     openai.chat_url("http://127.0.0.1:9000/v1/"),
-    ///     "http://127.0.0.1:9000/v1/chat/completions"
-    /// );
-    /// ```
-    pub fn chat_url(&self, base: &str) -> String {
-        let base = base.trim_end_matches('/');
-        let names_version = base.rsplit('/').next().is_some_and(is_version);
-        let path = if names_version {
-            after_version(&self.paths.chat)
-        } else {
-            after_shared(base, &self.paths.chat)
-        };
-        format!("{base}{path}")
-    }
-
-    /// Where it is reached in `region`; `None` where it has no address by region.
-    ///
-    /// ```
-    /// let bedrock = sluicegate_catalog::provider("bedrock").expect("a row of that name");
-    /// assert_eq!(
-    ///     bedrock.url_in("eu-central-1").as_deref(),
-    ///     Some("https://bedrock-runtime.eu-central-1.amazonaws.com")
-    /// );
-    /// ```
-    pub fn url_in(&self, region: &str) -> Option<String> {
-        let template = self.region_url.as_ref()?;
-        Some(template.replace(REGION, region))
-    }
-
     /// Whether it serves a model of that name, as far as the row can tell.
     pub fn serves(&self, model: &str) -> bool {
         self.model_patterns
@@ -211,35 +177,6 @@ impl Provider {
                 None => model == pattern,
             })
     }
-}
-
-/// What stands for a region's name.
-pub(crate) const REGION: &str = "{region}";
-
-/// `v1`, `v4`, `v1beta`.
-fn is_version(segment: &str) -> bool {
-    segment
-        .strip_prefix('v')
-        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-/// The part of `path` behind its version segment; all of it where it has none.
-fn after_version(path: &str) -> &str {
-    let mut end = 0;
-    for segment in path.split_inclusive('/') {
-        end += segment.len();
-        if is_version(segment.trim_end_matches('/')) {
-            return &path[end - 1..];
-        }
-    }
-    path
-}
-
-/// The part of `path` that `base` does not end in already, by whole segments.
-fn after_shared<'p>(base: &str, path: &'p str) -> &'p str {
-    let ends = path.match_indices('/').map(|(end, _)| end).rev();
-    let mut ends = ends.filter(|&end| end > 0 && base.ends_with(&path[..end]));
-    ends.next().map_or(path, |end| &path[end..])
 }
 
 pub(crate) fn meter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Meter, D::Error> {
@@ -283,57 +220,6 @@ mod tests {
             Some("azure")
         );
         assert_eq!(provider("nobody"), None);
-    }
-
-    #[test]
-    fn a_base_that_names_the_version_is_not_given_it_twice() {
-        let openai = provider("openai").expect("a row");
-        let azure = provider("azure").expect("a row");
-        let cases = [
-            (
-                openai,
-                "https://api.openai.com",
-                "https://api.openai.com/v1/chat/completions",
-            ),
-            (
-                openai,
-                "http://localhost:8000/v1",
-                "http://localhost:8000/v1/chat/completions",
-            ),
-            (
-                openai,
-                "http://localhost/api/v4/",
-                "http://localhost/api/v4/chat/completions",
-            ),
-            (
-                azure,
-                "https://x.example",
-                "https://x.example/openai/v1/chat/completions",
-            ),
-            (
-                azure,
-                "https://x.example/openai/v1/",
-                "https://x.example/openai/v1/chat/completions",
-            ),
-            (
-                provider("groq").expect("a row"),
-                "https://api.groq.com/openai",
-                "https://api.groq.com/openai/v1/chat/completions",
-            ),
-            (
-                provider("naver").expect("a row"),
-                "https://clovastudio.stream.ntruss.com/v1/openai/",
-                "https://clovastudio.stream.ntruss.com/v1/openai/chat/completions",
-            ),
-            (
-                provider("deepseek").expect("a row"),
-                "https://api.deepseek.com/v1",
-                "https://api.deepseek.com/v1/chat/completions",
-            ),
-        ];
-        for (row, base, url) in cases {
-            assert_eq!(row.chat_url(base), url);
-        }
     }
 
     #[test]

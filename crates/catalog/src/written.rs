@@ -46,7 +46,8 @@ impl Provider {
     ///     charge = { default = "observed" }
     ///     "#,
     /// )?;
-    /// assert_eq!(row.chat_url("https://llm.example.net"), "https://llm.example.net/v1/chat/completions");
+    /// let url = row.url("https://llm.example.net", sluicegate_catalog::Endpoint::Chat, "m");
+    /// assert_eq!(url.as_deref(), Some("https://llm.example.net/v1/chat/completions"));
     /// assert_eq!(row.charge.default_name(), "observed");
     /// # Ok::<(), sluicegate_catalog::RowError>(())
     /// ```

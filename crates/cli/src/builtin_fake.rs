@@ -51,6 +51,7 @@ deployments:
 mod tests {
     use std::time::Duration;
 
+    use sluicegate_catalog::Endpoint;
     use sluicegate_core::{Start, Window};
 
     use super::*;
@@ -61,8 +62,11 @@ mod tests {
         let policy = policy(address).expect("a valid policy");
         let account = &policy.accounts[0];
         assert_eq!(
-            account.provider.chat_url(&account.base_url),
-            "http://127.0.0.1:4711/v1/chat/completions"
+            account
+                .provider
+                .url(&account.base_url, Endpoint::Chat, "any-model")
+                .as_deref(),
+            Some("http://127.0.0.1:4711/v1/chat/completions")
         );
         assert_eq!(policy.find("any-model").map(|(index, _)| index), Some(0));
         let ledgers = policy.ledgers();

@@ -14,8 +14,6 @@ mod route;
 mod server;
 mod window;
 
-pub(crate) use account::is_spoken;
-
 use sluicegate_core::BreakerRule;
 
 use crate::checked::Section;

@@ -31,6 +31,8 @@ pub struct Route {
     pub lane: Option<Lane>,
     /// Whether `degrade_to` will do where the level of load says so.
     pub simple: bool,
+    /// Whether what a provider cannot be told of a request is dropped; else such a request is refused.
+    pub lossy: bool,
     /// Load never lowers the maximum of output tokens below this.
     pub output_floor: u64,
     /// What is answered where the level of load says so; `None` never answers so.
@@ -131,6 +133,7 @@ impl Route {
             degrade_to: None,
             lane: None,
             simple: false,
+            lossy: false,
             output_floor: Self::OUTPUT_FLOOR,
             template: None,
             raise_cap: None,

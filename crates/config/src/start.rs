@@ -5,21 +5,19 @@ use std::sync::Arc;
 use sluicegate_catalog::{Provider, providers};
 use sluicegate_core::{BreakerRule, Headroom};
 
-use crate::resolve::is_spoken;
 use crate::{
     Account, Deployment, Pattern, Policy, Route, Secret, Slots, Timeouts, UpstreamModel, parse,
 };
 
 impl Policy {
     /// One account for each provider whose key `env` knows. No limits are known of them until answers tell some. A provider
-    /// without an address of its own is left out, and so is one whose dialect nothing here speaks.
+    /// without an address of its own is left out.
     ///
-    /// One account answers for every model. Of several, each answers for the models of its provider, and the first in the
-    /// order of the catalog for all others and for those that two of them have. `None` where there is no key.
+    /// One account answers for every model. Of several, each answers for the models of its provider, the first in the order of
+    /// the catalog for those that two of them have, and OpenAI's, or else the first, for all others. `None` where there is no key.
     pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let mut policy = Self::without_accounts();
-        let spoken = providers().iter().filter(|row| is_spoken(row.dialect));
-        for row in spoken {
+        for row in providers() {
             let keys = row.env_keys.iter().filter_map(|name| env(name));
             let key = keys
                 .map(|key| key.trim().to_owned())
@@ -42,7 +40,11 @@ impl Policy {
                 }
             }
         }
-        policy.deployments.push(deployment("*", 0));
+        let mut accounts = policy.accounts.iter();
+        let others = accounts.position(|account| account.provider.id == "openai");
+        policy
+            .deployments
+            .push(deployment("*", others.unwrap_or(0)));
         let deployments = policy.deployments.iter().enumerate();
         policy.routes = deployments
             .map(|(index, deployment)| Route::of(index, deployment))
@@ -148,8 +150,15 @@ mod tests {
         assert_eq!(policy.ledgers().targets, [Vec::<usize>::new()]);
         assert_eq!(policy.server.listen.to_string(), "127.0.0.1:8080");
 
-        let unspoken = |name: &str| (name == "ANTHROPIC_API_KEY").then(|| "k-1".to_owned());
-        assert_eq!(Policy::from_env(&unspoken), None);
+        let two = |name: &str| name.starts_with(['A', 'O']).then(|| "k-1".to_owned());
+        let policy = Policy::from_env(&two).expect("keys are there");
+        let provider_of = |model| {
+            let (_, deployment) = policy.find(model).expect("every model");
+            policy.accounts[deployment.account].provider.id.as_str()
+        };
+        assert_eq!(provider_of("claude-sonnet-5"), "anthropic");
+        assert_eq!(provider_of("gpt-5.5"), "openai");
+        assert_eq!(provider_of("a-name-that-nobody-knows"), "openai");
         assert_eq!(Policy::from_env(&|_| None), None);
         assert_eq!(Policy::from_env(&|_| Some(" ".to_owned())), None);
     }

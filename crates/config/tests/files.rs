@@ -685,8 +685,10 @@ fn a_row_of_the_file_works_like_one_of_the_catalog() {
 
     assert_eq!(own.provider.name, "Our own server");
     assert_eq!(
-        own.provider.chat_url(&own.base_url),
-        "http://127.0.0.1:9000/chat"
+        own.provider
+            .url(&own.base_url, sluicegate_catalog::Endpoint::Chat, "m")
+            .as_deref(),
+        Some("http://127.0.0.1:9000/chat")
     );
     assert_eq!(own.provider.models, ["base", "large"]);
     let size = RequestSize::of_text(10, 99);

@@ -38,7 +38,7 @@ pub fn charge(
 /// use sluicegate_dialect::{openai::Envelope, tokens};
 /// let body = r#"{"model":"gpt-5.5","messages":[{"role":"user","content":"Hello, how are you?"}]}"#.into();
 /// assert_eq!(tokens(&Envelope::decode(&body)?.facts), 13);
-/// # Ok::<(), sluicegate_dialect::openai::RequestError>(())
+/// # Ok::<(), sluicegate_dialect::RequestError>(())
 /// ```
 pub fn tokens(facts: &RequestFacts) -> u64 {
     tokens_without_images(facts).saturating_add(facts.images.saturating_mul(IMAGE_TOKENS))

@@ -6,6 +6,7 @@
 //! reading costs what deciding needs. Nothing here sends, waits or reads a clock; wall time is an
 //! argument.
 
+mod answer_stream;
 pub mod anthropic;
 pub mod bedrock;
 pub mod canonical;
@@ -13,6 +14,7 @@ mod changes;
 mod charge_told;
 mod clock_text;
 pub mod cohere;
+mod crossing;
 mod envelope;
 mod error_text;
 mod estimate;
@@ -20,6 +22,7 @@ mod estimate;
 mod header_text;
 mod json;
 pub mod openai;
+mod operation;
 mod period;
 mod progress;
 mod provider_dialect;
@@ -40,10 +43,13 @@ mod usage;
 mod wire_form;
 mod work_time;
 
+pub use answer_stream::AnswerStream;
 pub use changes::{Changes, IncludeUsage, Priority};
 pub use charge_told::{charge_refused, charge_told, taken_between};
+pub use crossing::{Crossing, Outbound, Whole};
 pub use envelope::Envelope;
 pub use estimate::{charge, text_tokens, tokens};
+pub use operation::{ErrorOut, Operation};
 pub use progress::Progress;
 pub use provider_dialect::ProviderDialect;
 pub use refusal::{RefusalFacts, refusal_facts, told_by_refusal};

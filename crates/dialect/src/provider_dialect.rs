@@ -1,5 +1,7 @@
 //! The wire formats that providers speak: more than clients do.
 
+use sluicegate_catalog::Provider;
+
 use crate::canonical::{Answer, Request, Target, WrittenRequest};
 use crate::{Dialect, RequestError, bedrock, cohere};
 
@@ -21,6 +23,25 @@ impl From<Dialect> for ProviderDialect {
 }
 
 impl ProviderDialect {
+    /// What `provider`'s models are spoken to in.
+    pub const fn of(provider: &Provider) -> Self {
+        use sluicegate_catalog::Dialect as Row;
+        match provider.dialect {
+            Row::OpenAi | Row::Gemini => Self::Shared(Dialect::OpenAiChat),
+            Row::Anthropic => Self::Shared(Dialect::Anthropic),
+            Row::Bedrock => Self::Bedrock,
+            Row::Cohere => Self::Cohere,
+        }
+    }
+
+    /// Whether a request has to name an output maximum.
+    pub const fn wants_output_cap(self) -> bool {
+        match self {
+            Self::Shared(dialect) => dialect.wants_output_cap(),
+            Self::Bedrock | Self::Cohere => false,
+        }
+    }
+
     /// Writes a request for a provider of this dialect.
     pub fn write_request(self, request: &Request, target: &Target) -> WrittenRequest {
         match self {

@@ -11,10 +11,10 @@ use std::time::Duration;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Meter, Signal};
 
+use crate::UpstreamError;
 use crate::clock_text::spelled_duration;
 use crate::error_text::{ErrorText, Quota};
 use crate::header_text::whole;
-use crate::openai::UpstreamError;
 use crate::period::{DAY, MINUTE, MONTH, period_of};
 
 /// A provider that refuses for a limit and does not say for how long is left alone for that long.

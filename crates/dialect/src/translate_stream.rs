@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::Provider;
 
-use crate::canonical::{Event, FinishReason, Stamp};
+use crate::canonical::{Answer, Event, FinishReason, Stamp};
 use crate::openai::UsageChunk;
 use crate::sse::EventTooLarge;
 use crate::{
@@ -43,12 +43,7 @@ impl StreamTranslation {
                 ProviderDialect::Bedrock => Reader::Bedrock(bedrock::StreamReader::new(provider)),
                 ProviderDialect::Cohere => Reader::Cohere(cohere::StreamReader::new(provider)),
             },
-            writer: match to {
-                Dialect::OpenAiChat => {
-                    Writer::OpenAiChat(openai::StreamWriter::new(stamp, usage_chunk))
-                }
-                Dialect::Anthropic => Writer::Anthropic(anthropic::StreamWriter::new(stamp)),
-            },
+            writer: Writer::new(to, stamp, usage_chunk),
             events: Vec::new(),
             progress: Progress::default(),
         }
@@ -97,10 +92,7 @@ impl StreamTranslation {
     fn write(&mut self, out: &mut BytesMut) {
         for event in self.events.drain(..) {
             self.progress.note(&event);
-            match &mut self.writer {
-                Writer::OpenAiChat(writer) => writer.write(&event, out),
-                Writer::Anthropic(writer) => writer.write(&event, out),
-            }
+            self.writer.write(&event, out);
         }
     }
 }
@@ -117,6 +109,37 @@ enum Reader {
 enum Writer {
     OpenAiChat(openai::StreamWriter),
     Anthropic(anthropic::StreamWriter),
+}
+
+impl Writer {
+    fn new(to: Dialect, stamp: Stamp, usage_chunk: UsageChunk) -> Self {
+        match to {
+            Dialect::OpenAiChat => Self::OpenAiChat(openai::StreamWriter::new(stamp, usage_chunk)),
+            Dialect::Anthropic => Self::Anthropic(anthropic::StreamWriter::new(stamp)),
+        }
+    }
+
+    fn write(&mut self, event: &Event, out: &mut BytesMut) {
+        match self {
+            Self::OpenAiChat(writer) => writer.write(event, out),
+            Self::Anthropic(writer) => writer.write(event, out),
+        }
+    }
+}
+
+/// An answer that came whole as a stream to a client that speaks `to`.
+pub(crate) fn write_streamed(
+    to: Dialect,
+    answer: Answer,
+    stamp: Stamp,
+    usage_chunk: UsageChunk,
+) -> Bytes {
+    let mut writer = Writer::new(to, stamp, usage_chunk);
+    let mut out = BytesMut::new();
+    for event in answer.into_events() {
+        writer.write(&event, &mut out);
+    }
+    out.freeze()
 }
 
 impl Progress {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::provider;
-use sluicegate_dialect::openai::{ChatStream, Progress, UsageChunk};
+use sluicegate_dialect::Progress;
+use sluicegate_dialect::openai::{ChatStream, UsageChunk};
 
 macro_rules! pair {
     ($name:literal) => {

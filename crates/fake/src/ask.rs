@@ -1,73 +1,38 @@
-//! What a chat completion request asks for, read from its JSON, or the provider's complaint about it.
+//! What a request asks for, in the same words whatever its dialect, or the provider's complaint about it.
 //!
 //! Reads only what an answer depends on. Everything else a client may send is left alone, and shown back where `fake.echo`
-//! asks for it.
+//! asks for it. A file below reads each dialect into a [`Draft`]; what triggers what is decided here, once for all.
 
+mod chat;
 mod content_id;
+mod field;
+mod instruction;
+mod messages;
 mod prompt;
+mod talk;
+mod wishes;
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use content_id::content_id;
 pub(crate) use prompt::Prompt;
+pub(crate) use wishes::{JsonWish, Wishes};
 
-use crate::Millis;
-use crate::fault::Fault;
-
-/// Fields of the chat interface; all others are unknown to it.
-const KNOWN: [&str; 39] = [
-    "audio",
-    "best_of",
-    "fake",
-    "frequency_penalty",
-    "function_call",
-    "functions",
-    "logit_bias",
-    "logprobs",
-    "max_completion_tokens",
-    "max_tokens",
-    "messages",
-    "metadata",
-    "modalities",
-    "model",
-    "n",
-    "parallel_tool_calls",
-    "prediction",
-    "presence_penalty",
-    "prompt_cache_key",
-    "prompt_cache_retention",
-    "reasoning_effort",
-    "response_format",
-    "safety_identifier",
-    "seed",
-    "service_tier",
-    "stop",
-    "store",
-    "stream",
-    "stream_options",
-    "suffix",
-    "temperature",
-    "tool_choice",
-    "tools",
-    "top_k",
-    "top_logprobs",
-    "top_p",
-    "user",
-    "verbosity",
-    "web_search_options",
-];
+use crate::dialect::{Dialect, Door, Task};
+use field::{invalid, missing, wrong_type};
+use talk::Talk;
 
 /// Tokens of output over all choices at most, whatever is asked.
 const OUTPUT_MAX: u64 = 200_000;
 /// The longest name of a model, in bytes.
 const MODEL_BYTES_MAX: usize = 256;
-/// Choices at most, as OpenAI has it.
+/// Choices at most, as OpenAI has it; also calls of tools.
 const CHOICES_MAX: u64 = 128;
 
 /// A request that can be answered.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
+    pub(crate) dialect: Dialect,
+    pub(crate) task: Task,
     pub(crate) model: String,
     pub(crate) stream: bool,
     pub(crate) include_usage: bool,
@@ -76,16 +41,24 @@ pub(crate) struct Ask {
     pub(crate) output_max: Option<u64>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) shape: Shape,
+    /// What tools answered, if that is what the model is to go on from.
+    pub(crate) results: Option<String>,
+    /// Sequences before which the answer ends.
+    pub(crate) stops: Vec<String>,
+    /// Whether the answer shows what was thought.
+    pub(crate) thinks: bool,
     pub(crate) prompt: Prompt,
     /// Names what was asked, whatever its model and its way of delivery: equal for a request and for what a gateway makes
     /// of it.
     pub(crate) content_id: u64,
+    /// Names the conversation by how it began.
+    pub(crate) conversation: u64,
     pub(crate) unknown: Map<String, Value>,
     pub(crate) wishes: Wishes,
 }
 
 /// The form of the answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Shape {
     Text,
     /// JSON text, after a schema if there is one.
@@ -95,26 +68,24 @@ pub(crate) enum Shape {
 }
 
 /// A function that may be called.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Tool {
     pub(crate) name: String,
     pub(crate) parameters: Value,
 }
 
-/// The `fake` field of a request: what its sender wants the answer to be like.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Wishes {
-    pub(crate) output_tokens: Option<u64>,
-    pub(crate) reasoning_tokens: u64,
-    pub(crate) prompt_tokens: Option<u64>,
-    pub(crate) cached_tokens: u64,
-    pub(crate) ms_per_token: Option<Millis>,
-    pub(crate) head_ms: Option<Millis>,
-    pub(crate) tools: Option<u64>,
-    pub(crate) echo: bool,
-    pub(crate) extra: Map<String, Value>,
-    pub(crate) fault: Option<Fault>,
+/// Whether tools are called.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+enum ToolChoice {
+    /// The model decides.
+    #[default]
+    Auto,
+    /// It may not.
+    Never,
+    /// It must.
+    Any,
+    /// It must, and this one.
+    Only(String),
 }
 
 /// Why a request cannot be answered, in the provider's terms.
@@ -125,78 +96,38 @@ pub(crate) struct Complaint {
     pub(crate) code: Option<&'static str>,
 }
 
+/// What one dialect's reader found.
+#[derive(Debug, Default)]
+struct Draft {
+    model: Option<String>,
+    stream: bool,
+    include_usage: bool,
+    choices: Option<u64>,
+    best_of: Option<u64>,
+    output_max: Option<u64>,
+    tools: Vec<Tool>,
+    choice: ToolChoice,
+    /// JSON output, and the schema if there is one.
+    json: Option<Option<Value>>,
+    stops: Vec<String>,
+    thinks: bool,
+    content_id: u64,
+    /// Fields that the dialect does not know.
+    unknown: Map<String, Value>,
+    /// The field with the wishes.
+    fake: Option<Value>,
+}
+
 impl Ask {
-    /// Reads a body. `deployment` is the model that the path names, where it does.
-    pub(crate) fn read(body: &[u8], deployment: Option<&str>) -> Result<Self, Complaint> {
-        let Ok(Value::Object(mut body)) = serde_json::from_slice(body) else {
-            return Err(Complaint {
-                message:
-                    "We could not parse the JSON body of your request: expected a JSON object."
-                        .to_owned(),
-                param: None,
-                code: None,
-            });
-        };
-        let wishes = match body.remove("fake") {
-            None => Wishes::default(),
-            Some(wishes) => serde_json::from_value(wishes)
-                .map_err(|error| invalid("fake", format!("Invalid 'fake': {error}.")))?,
-        };
-        let model = match (deployment, body.get("model")) {
-            (Some(deployment), _) => deployment.to_owned(),
-            (None, Some(Value::String(model))) if !model.is_empty() => model.clone(),
-            (None, None) => return Err(missing("model")),
-            (None, Some(_)) => return Err(wrong_type("model", "a non-empty string")),
-        };
-        if model.len() > MODEL_BYTES_MAX {
-            let message = format!("Invalid 'model': longer than {MODEL_BYTES_MAX} bytes.");
-            return Err(invalid("model", message));
-        }
-        let messages = match body.get("messages") {
-            Some(Value::Array(messages)) if !messages.is_empty() => messages,
-            Some(Value::Array(_)) => {
-                let message = "Invalid 'messages': empty array. Expected at least one message.";
-                return Err(invalid("messages", message.to_owned()));
-            }
-            None => return Err(missing("messages")),
-            Some(_) => return Err(wrong_type("messages", "an array of messages")),
-        };
-        let stream = flag(&body, "stream")?;
-        let stream_options = body
-            .get("stream_options")
-            .filter(|options| !options.is_null());
-        if stream_options.is_some() && !stream {
-            let message =
-                "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
-            return Err(invalid("stream_options", message.to_owned()));
-        }
-        let choices = count(&body, "n")?.unwrap_or(1);
-        if choices > CHOICES_MAX {
-            return Err(invalid(
-                "n",
-                format!("Invalid 'n': at most {CHOICES_MAX} choices."),
-            ));
-        }
-        let tools = tools(&body)?;
-        Ok(Self {
-            model,
-            stream,
-            include_usage: stream_options
-                .is_some_and(|options| options["include_usage"] == Value::Bool(true)),
-            choices,
-            best_of: count(&body, "best_of")?.unwrap_or(1),
-            output_max: count(&body, "max_tokens")?.max(count(&body, "max_completion_tokens")?),
-            shape: shape(&body, messages, &tools, &wishes),
-            tools,
-            prompt: Prompt::of(messages)?,
-            content_id: content_id(&body),
-            unknown: if wishes.echo {
-                unknown(&body)
-            } else {
-                Map::new()
-            },
-            wishes,
-        })
+    /// Reads the body of a request that came through `door`.
+    pub(crate) fn read(body: &[u8], door: &Door) -> Result<Self, Complaint> {
+        let body = field::object(body)?;
+        let mut talk = Talk::new();
+        let draft = match door.dialect {
+            Dialect::Chat => chat::read(body, &mut talk),
+            Dialect::Messages => messages::read(body, door, &mut talk),
+        }?;
+        draft.finish(door, &talk)
     }
 
     /// Tokens of the prompt as usage reports them.
@@ -215,103 +146,98 @@ impl Ask {
             _ => (wanted, true),
         }
     }
+
+    /// Of `output` tokens those that were thought: as wished, or a quarter where the request wants to see them.
+    pub(crate) fn reasoning(&self, output: u64) -> u64 {
+        match self.wishes.reasoning_tokens {
+            0 if self.thinks => output / 4,
+            wished => wished.min(output),
+        }
+    }
 }
 
-fn tools(body: &Map<String, Value>) -> Result<Vec<Tool>, Complaint> {
-    let tools = match body.get("tools") {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::Array(tools)) => tools,
-        Some(_) => return Err(wrong_type("tools", "an array of tools")),
-    };
-    tools
-        .iter()
-        .filter(|tool| tool["type"] == "function")
-        .map(|tool| match tool["function"]["name"].as_str() {
-            Some(name) => Ok(Tool {
-                name: name.to_owned(),
-                parameters: tool["function"]["parameters"].clone(),
-            }),
-            None => Err(missing("tools[].function.name")),
+impl Draft {
+    fn finish(self, door: &Door, talk: &Talk) -> Result<Ask, Complaint> {
+        let wishes = Wishes::read(talk.wishes()?, self.fake)?;
+        let Some(model) = door.model.clone().or(self.model) else {
+            return Err(missing("model"));
+        };
+        if model.len() > MODEL_BYTES_MAX {
+            let message = format!("Invalid 'model': longer than {MODEL_BYTES_MAX} bytes.");
+            return Err(invalid("model", message));
+        }
+        let choices = self.choices.unwrap_or(1);
+        if choices > CHOICES_MAX {
+            let message = format!("Invalid 'n': at most {CHOICES_MAX} choices.");
+            return Err(invalid("n", message));
+        }
+        let mut tools = self.tools;
+        if let ToolChoice::Only(name) = &self.choice {
+            tools.retain(|tool| tool.name == *name);
+            if tools.is_empty() {
+                let message = format!("Tool choice '{name}' is not among the tools.");
+                return Err(invalid("tool_choice", message));
+            }
+        }
+        let json = self.json.or_else(|| talk.json_in_words());
+        Ok(Ask {
+            dialect: door.dialect,
+            task: door.task,
+            model,
+            stream: door.stream.unwrap_or(self.stream),
+            include_usage: self.include_usage,
+            choices,
+            best_of: self.best_of.unwrap_or(1),
+            output_max: self.output_max,
+            shape: shape(&tools, &self.choice, talk.answers_a_tool(), json, &wishes),
+            tools,
+            results: talk.results(),
+            stops: self.stops,
+            thinks: self.thinks || wishes.thinking,
+            prompt: talk.prompt,
+            content_id: self.content_id,
+            conversation: talk.id(),
+            unknown: if wishes.echo {
+                self.unknown
+            } else {
+                Map::new()
+            },
+            wishes,
         })
-        .collect()
-}
-
-/// Tools are called when there are any, unless the last message brings the result of a call or the caller says how many.
-fn shape(body: &Map<String, Value>, messages: &[Value], tools: &[Tool], wishes: &Wishes) -> Shape {
-    let answers_a_tool = messages
-        .last()
-        .is_some_and(|message| message["role"] == "tool");
-    let refused = body
-        .get("tool_choice")
-        .is_some_and(|choice| choice == "none");
-    let calls = wishes
-        .tools
-        .unwrap_or(u64::from(!answers_a_tool))
-        .min(CHOICES_MAX);
-    if !tools.is_empty() && !refused && calls > 0 {
-        return Shape::Tools(calls);
-    }
-    let format = body.get("response_format").unwrap_or(&Value::Null);
-    match format["type"].as_str() {
-        Some("json_schema") => Shape::Json(Some(format["json_schema"]["schema"].clone())),
-        Some("json_object") => Shape::Json(None),
-        _ => Shape::Text,
     }
 }
 
-fn unknown(body: &Map<String, Value>) -> Map<String, Value> {
-    body.iter()
-        .filter(|(name, _)| KNOWN.binary_search(&name.as_str()).is_err())
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
-}
-
-fn flag(body: &Map<String, Value>, name: &'static str) -> Result<bool, Complaint> {
-    match body.get(name) {
-        None | Some(Value::Null) => Ok(false),
-        Some(Value::Bool(value)) => Ok(*value),
-        Some(_) => Err(wrong_type(name, "a boolean")),
+/// Tools are called when there are any, unless the last message brings the result of a call and no other is demanded, or
+/// the caller says how many.
+fn shape(
+    tools: &[Tool],
+    choice: &ToolChoice,
+    answers_a_tool: bool,
+    json: Option<Option<Value>>,
+    wishes: &Wishes,
+) -> Shape {
+    let usual = match choice {
+        ToolChoice::Never => 0,
+        ToolChoice::Auto => u64::from(!answers_a_tool),
+        ToolChoice::Any | ToolChoice::Only(_) => 1,
+    };
+    let calls = match choice {
+        ToolChoice::Never => 0,
+        _ => wishes.tools.unwrap_or(usual).min(CHOICES_MAX),
+    };
+    match json {
+        _ if !tools.is_empty() && calls > 0 => Shape::Tools(calls),
+        Some(schema) => Shape::Json(schema),
+        None => Shape::Text,
     }
 }
 
-fn count(body: &Map<String, Value>, name: &'static str) -> Result<Option<u64>, Complaint> {
-    match body.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(value) => match value.as_u64() {
-            Some(0) => Err(Complaint {
-                message: format!(
-                    "Invalid '{name}': integer below minimum value. Expected a value >= 1."
-                ),
-                param: Some(name),
-                code: Some("integer_below_min_value"),
-            }),
-            Some(count) => Ok(Some(count)),
-            None => Err(wrong_type(name, "a positive integer")),
-        },
-    }
-}
-
-fn missing(param: &'static str) -> Complaint {
-    Complaint {
-        message: format!("Missing required parameter: '{param}'."),
-        param: Some(param),
-        code: Some("missing_required_parameter"),
-    }
-}
-
-fn wrong_type(param: &'static str, expected: &str) -> Complaint {
-    Complaint {
-        message: format!("Invalid type for '{param}': expected {expected}."),
-        param: Some(param),
-        code: Some("invalid_type"),
-    }
-}
-
-fn invalid(param: &'static str, message: String) -> Complaint {
-    Complaint {
-        message,
-        param: Some(param),
-        code: Some("invalid_value"),
+/// The name of a model in a body, where it has one.
+fn model(body: &Map<String, Value>) -> Result<Option<String>, Complaint> {
+    match body.get("model") {
+        None => Ok(None),
+        Some(Value::String(model)) if !model.is_empty() => Ok(Some(model.clone())),
+        Some(_) => Err(wrong_type("model", "a non-empty string")),
     }
 }
 
@@ -321,13 +247,33 @@ mod tests {
 
     use super::*;
 
+    fn read(body: &[u8]) -> Result<Ask, Complaint> {
+        Ask::read(body, &Door::to(Dialect::Chat))
+    }
+
     fn ask(body: &Value) -> Result<Ask, Complaint> {
-        Ask::read(body.to_string().as_bytes(), None)
+        read(body.to_string().as_bytes())
     }
 
     #[test]
-    fn known_fields_are_sorted_for_the_search() {
-        assert!(KNOWN.is_sorted());
+    fn a_demanded_tool_is_called_also_after_a_result() {
+        let tool = |name: &str| json!({"type": "function", "function": {"name": name}});
+        let body = |choice: Value| {
+            json!({"model": "m", "tools": [tool("a"), tool("b")], "tool_choice": choice, "messages": [
+                {"role": "user", "content": "x"}, {"role": "tool", "content": "y"}]})
+        };
+        let only = ask(&body(
+            json!({"type": "function", "function": {"name": "b"}}),
+        ))
+        .unwrap();
+        assert_eq!(only.shape, Shape::Tools(1));
+        assert_eq!(only.tools[0].name, "b");
+        let auto = ask(&body(json!("auto"))).unwrap();
+        assert_eq!(auto.shape, Shape::Text);
+        assert_eq!(auto.results.as_deref(), Some("y"));
+        assert_eq!(ask(&body(json!("none"))).unwrap().shape, Shape::Text);
+        let unknown = body(json!({"type": "function", "function": {"name": "c"}}));
+        assert_eq!(ask(&unknown).unwrap_err().param, Some("tool_choice"));
     }
 
     #[test]
@@ -349,9 +295,8 @@ mod tests {
     fn the_content_id_ignores_delivery_and_order_of_keys() {
         let message = json!({"role": "user", "content": "x"});
         let one = ask(&json!({"model": "a", "messages": [message]})).unwrap();
-        let other = Ask::read(
+        let other = read(
             br#"{"stream":true,"stream_options":{"include_usage":true},"messages":[{"content":"x","role":"user"}],"model":"b"}"#,
-            None,
         )
         .unwrap();
         assert_eq!(one.content_id, other.content_id);
@@ -399,6 +344,6 @@ mod tests {
         ] {
             assert_eq!(ask(&body).unwrap_err().param, Some(param), "{body}");
         }
-        assert_eq!(Ask::read(b"{", None).unwrap_err().param, None);
+        assert_eq!(read(b"{").unwrap_err().param, None);
     }
 }

@@ -9,6 +9,7 @@
 
 mod answer;
 mod ask;
+mod dialect;
 mod estimate;
 mod fault;
 mod millis;

@@ -6,9 +6,13 @@
 
 mod admin;
 mod body;
-mod chat;
+mod call;
 mod clock;
+mod count;
+mod credential;
 mod error;
+mod framing;
+mod head;
 mod log;
 mod name;
 mod play;

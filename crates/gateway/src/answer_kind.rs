@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode};
 use memchr::memmem;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_config::Account;
-use sluicegate_dialect::openai::UpstreamError;
+use sluicegate_dialect::UpstreamError;
 
 /// An error's body without our keys, should the upstream repeat one.
 pub(crate) fn redacted(body: Bytes, account: &Account) -> Bytes {
@@ -53,22 +53,31 @@ pub(crate) fn limit_type(error: &UpstreamError) -> &'static str {
     }
 }
 
-pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
-    media_type_is(headers, "text/event-stream")
+/// What an answer's body is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// A stream of events.
+    Stream,
+    /// One JSON document.
+    Json,
+    /// Something else, or nobody says what.
+    Other,
 }
 
-pub(crate) fn is_json(headers: &HeaderMap) -> bool {
-    media_type_is(headers, "application/json")
-}
-
-fn media_type_is(headers: &HeaderMap, wanted: &str) -> bool {
+pub(crate) fn answer_form(headers: &HeaderMap) -> Form {
     let kind = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
-    kind.split(';')
-        .next()
-        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(wanted))
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    let is = |wanted: &str| kind.eq_ignore_ascii_case(wanted);
+    if is("text/event-stream") || is("application/vnd.amazon.eventstream") {
+        Form::Stream
+    } else if is("application/json") {
+        Form::Json
+    } else {
+        Form::Other
+    }
 }
 
 #[cfg(test)]

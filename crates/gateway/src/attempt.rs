@@ -8,18 +8,21 @@ mod refusal;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use http::{Request, Response, StatusCode, response};
+use bytes::BytesMut;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Request, Response, StatusCode, response};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::capture_connection;
 use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Amounts, Answered, Outcome, Reception};
-use sluicegate_dialect::openai::{ChatStream, Envelope, Usage};
-use sluicegate_dialect::{charge_told, signals, work_time};
+use sluicegate_dialect::canonical::Stamp;
+use sluicegate_dialect::{
+    AnswerStream, Crossing, Envelope, Whole, charge_told, signals, work_time,
+};
 
-use crate::answer_kind::{is_encoded, is_event_stream, is_json};
+use crate::answer_kind::{Form, answer_form, is_encoded};
 use crate::body::Streamed;
 use crate::charge_drift::Source;
 use crate::driver::Reservation;
@@ -31,6 +34,7 @@ use crate::outgoing::Outgoing;
 use crate::settlement::{self, Settlement};
 use crate::snapshot::Route;
 
+const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
 /// A whole answer above this is passed on unread.
 const WHOLE_MAX: usize = 32 * 1024 * 1024;
 
@@ -46,7 +50,7 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) enum AnswerBody {
     /// Everything there is of it; what it held is settled.
-    Whole(Bytes),
+    Whole(Whole),
     /// It goes on, and holds its reservation until it ends.
     Streamed(Box<Streamed>),
 }
@@ -57,6 +61,10 @@ pub(crate) struct Call<'a> {
     pub(crate) gateway: &'a Arc<Gateway>,
     pub(crate) route: Route<'a>,
     pub(crate) envelope: &'a Envelope,
+    /// How it gets there, and the answer back.
+    pub(crate) crossing: Crossing,
+    /// For an answer that is translated.
+    pub(crate) stamp: &'a Stamp,
     /// What it is charged before it is sent.
     pub(crate) demand: Amounts,
     pub(crate) exchange: &'a Exchange,
@@ -114,19 +122,21 @@ impl Call<'_> {
         }
         self.learn(&mut told, &mut reservation);
         reservation.observe(Reception::Accepted, &told, delay);
-        if is_encoded(response.headers()) {
+        if is_encoded(response.headers()) && self.crossing.is_same() {
             // It was asked for in the clear; whoever compresses it anyway is passed on unread.
             return Ok(self.unread(response, &[], reservation, pass));
         }
-        let is_stream = is_event_stream(response.headers());
-        match (self.envelope.facts.stream, is_stream) {
-            (true, true) => self.stream(response, reservation, pass).await,
-            (true, false) => {
+        let streams = self.envelope.facts().stream;
+        match answer_form(response.headers()) {
+            Form::Stream if streams => self.stream(response, reservation, pass).await,
+            Form::Other if streams => {
                 reservation.settle(Outcome::Failed);
                 let what = "a body that is no event stream though a stream was asked for";
                 Err(self.failure("unreadable", UpstreamFailureKind::Unreadable(what)))
             }
-            (false, _) => self.whole_in_time(response, reservation, took, pass).await,
+            Form::Stream | Form::Json | Form::Other => {
+                self.whole_in_time(response, reservation, took, pass).await
+            }
         }
     }
 
@@ -207,7 +217,7 @@ impl Call<'_> {
         mut reservation: Reservation,
         pass: &mut Option<Passed>,
     ) -> Result<Answer, UpstreamFailure> {
-        let (head, mut incoming) = response.into_parts();
+        let (mut head, mut incoming) = response.into_parts();
         let timeouts = &self.route.timeouts;
         let mut body = BytesMut::new();
         loop {
@@ -225,23 +235,44 @@ impl Call<'_> {
                     }
                 }
             }
+            if body.len() > WHOLE_MAX && !self.passes_unread() {
+                let what = "an answer that is too large to be translated";
+                return Err(self.failure("unreadable", UpstreamFailureKind::Unreadable(what)));
+            }
             if body.len() > WHOLE_MAX {
                 let response = Response::from_parts(head, incoming);
                 return Ok(self.unread(response, &body, reservation, pass));
             }
         }
         let body = body.freeze();
-        if is_json(&head.headers) && serde_json::from_slice::<IgnoredAny>(&body).is_err() {
+        let is_json = answer_form(&head.headers) == Form::Json;
+        if is_json && serde_json::from_slice::<IgnoredAny>(&body).is_err() {
             let kind = UpstreamFailureKind::Unreadable("a body that is no whole JSON document");
             return Err(self.failure("unreadable", kind));
         }
-        let usage = Usage::from_completion(&body);
-        if let Some(usage) = usage {
+        let read = if self.envelope.facts().stream {
+            let usage_chunk = self.envelope.usage_chunk();
+            head.headers.insert(CONTENT_TYPE, EVENT_STREAM);
+            self.crossing
+                .streamed(&body, self.stamp.clone(), usage_chunk)
+        } else {
+            self.crossing.whole(body, || self.stamp.clone())
+        };
+        let whole = read.map_err(|error| {
+            tracing::debug!(
+                deployment = self.route.deployment.name,
+                reason = error.message,
+                "unreadable answer"
+            );
+            let kind = UpstreamFailureKind::Unreadable("a body that is no answer of its dialect");
+            self.failure("unreadable", kind)
+        })?;
+        if let Some(usage) = whole.usage {
             self.exchange.used(settlement::total(usage));
         }
         let settlement = self.settlement();
-        let outcome = usage.map_or(Outcome::Unmeasured, |usage| {
-            settlement.answered(usage, settlement::ending(&body))
+        let outcome = whole.usage.map_or(Outcome::Unmeasured, |usage| {
+            settlement.answered(usage, settlement::ending(whole.cut))
         });
         if let Outcome::Used(counted) = outcome {
             let told = charge_told(&self.route.account.provider, &head.headers);
@@ -254,7 +285,7 @@ impl Call<'_> {
         }
         Ok(Answer {
             head,
-            body: AnswerBody::Whole(body),
+            body: AnswerBody::Whole(whole),
             fault: None,
         })
     }
@@ -265,12 +296,19 @@ impl Call<'_> {
         reservation: Reservation,
         pass: &mut Option<Passed>,
     ) -> Result<Answer, UpstreamFailure> {
-        let (head, incoming) = response.into_parts();
+        let (mut head, incoming) = response.into_parts();
+        if !self.crossing.is_same() {
+            head.headers.insert(CONTENT_TYPE, EVENT_STREAM);
+        }
         // Before there is a usage to tell of, it is the charge at admission.
         let told = charge_told(&self.route.account.provider, &head.headers);
         self.compare(Source::Header, told, self.demand);
-        let chat = ChatStream::new(Arc::clone(&self.route.account.provider), self.usage_chunk());
-        let mut streamed = Box::new(self.streamed(incoming, Some(chat), reservation));
+        let answer = self.crossing.stream(
+            &self.route.account.provider,
+            || self.stamp.clone(),
+            self.envelope.usage_chunk(),
+        );
+        let mut streamed = Box::new(self.streamed(incoming, Some(answer), reservation));
         match streamed.hold(self.head_hold).await {
             Ok(()) => {
                 streamed.answers(pass.take());
@@ -305,20 +343,17 @@ impl Call<'_> {
     fn streamed(
         &self,
         incoming: Incoming,
-        chat: Option<ChatStream>,
+        answer: Option<AnswerStream>,
         reservation: Reservation,
     ) -> Streamed {
-        let idle = self.route.timeouts.idle;
-        let name = self.route.deployment.name.clone();
-        let settlement = self.settlement();
         Streamed::new(
             self.gateway,
             incoming,
-            chat,
+            answer,
+            self.envelope.operation().dialect(),
             reservation,
-            idle,
-            name,
-            settlement,
+            self.route,
+            self.settlement(),
         )
     }
 
@@ -333,19 +368,15 @@ impl Call<'_> {
     fn settlement(&self) -> Settlement {
         Settlement::new(
             self.route,
-            &self.envelope.facts,
+            self.envelope.facts(),
             self.gateway.answer_lengths(),
         )
         .of_route(self.exchange.route_name())
     }
 
-    fn usage_chunk(&self) -> sluicegate_dialect::openai::UsageChunk {
-        use sluicegate_dialect::openai::UsageChunk;
-        if self.envelope.usage_wanted {
-            UsageChunk::Pass
-        } else {
-            UsageChunk::Hide
-        }
+    /// Whether an answer may reach the client as it comes, whatever it is.
+    fn passes_unread(&self) -> bool {
+        self.crossing.is_same() && !self.envelope.facts().stream
     }
 
     fn silent(&self, what: &'static str, after: Duration) -> UpstreamFailure {

@@ -16,7 +16,7 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use sluicegate_core::{FailureKind, Outcome, Timestamp};
-use sluicegate_dialect::openai::ChatStream;
+use sluicegate_dialect::{AnswerStream, Dialect};
 use tokio::time::Sleep;
 
 use crate::attempt::innermost;
@@ -27,6 +27,7 @@ use crate::gateway::{Gateway, Phase};
 use crate::health::Passed;
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
 use crate::settlement::{self, Settlement};
+use crate::snapshot::Route;
 
 /// Behind `[DONE]` the end of the body is awaited for so long.
 const END_MAX: Duration = Duration::from_secs(1);
@@ -37,7 +38,9 @@ const HELD_MAX: usize = 1024 * 1024;
 pub(crate) struct Streamed {
     upstream: Incoming,
     /// `None` where the body is passed on unread.
-    chat: Option<ChatStream>,
+    answer: Option<AnswerStream>,
+    /// What the client speaks.
+    dialect: Dialect,
     reservation: Reservation,
     exchange: Option<Exchange>,
     /// The upstream's breaker learns how the stream ends.
@@ -58,15 +61,17 @@ impl Streamed {
     pub(crate) fn new(
         gateway: &Arc<Gateway>,
         upstream: Incoming,
-        chat: Option<ChatStream>,
+        answer: Option<AnswerStream>,
+        dialect: Dialect,
         reservation: Reservation,
-        idle: Duration,
-        deployment: String,
+        route: Route<'_>,
         settlement: Settlement,
     ) -> Self {
+        let idle = route.timeouts.idle;
         Self {
             upstream,
-            chat,
+            answer,
+            dialect,
             reservation,
             exchange: None,
             pass: None,
@@ -77,7 +82,7 @@ impl Streamed {
             last_frame: gateway.clock().mono(),
             silence: Box::pin(tokio::time::sleep(idle)),
             halted: Box::pin(gateway.reached(Phase::Halting)),
-            deployment,
+            deployment: route.deployment.name.clone(),
             settlement,
         }
     }
@@ -114,10 +119,10 @@ impl Streamed {
         let patience_ends = tokio::time::sleep(patience);
         tokio::pin!(patience_ends);
         loop {
-            let Some(chat) = &self.chat else {
+            let Some(answer) = &self.answer else {
                 return Ok(());
             };
-            let progress = chat.progress();
+            let progress = answer.progress();
             if let Some(error) = progress.error.clone().filter(|_| !progress.has_content()) {
                 self.reservation.settle(Outcome::Failed);
                 let name = error.class.name();
@@ -174,8 +179,8 @@ impl Streamed {
     }
 
     fn take(&mut self, data: Bytes) -> Result<(), UpstreamFailureKind> {
-        match &mut self.chat {
-            Some(chat) => chat.push(data, &mut self.out).map_err(|_| {
+        match &mut self.answer {
+            Some(answer) => answer.push(data, &mut self.out).map_err(|_| {
                 UpstreamFailureKind::Unreadable("a stream event larger than can be followed")
             }),
             None => {
@@ -186,22 +191,22 @@ impl Streamed {
     }
 
     fn flush(&mut self) {
-        if let Some(chat) = &mut self.chat {
-            chat.finish(&mut self.out);
+        if let Some(answer) = &mut self.answer {
+            answer.finish(&mut self.out);
         }
     }
 
     /// Whether content has come, as far as anybody reads it.
     fn has_content(&self) -> bool {
-        self.chat
+        self.answer
             .as_ref()
-            .is_none_or(|chat| chat.progress().has_content())
+            .is_none_or(|answer| answer.progress().has_content())
     }
 
     fn is_whole(&self) -> bool {
-        self.chat
+        self.answer
             .as_ref()
-            .is_none_or(|chat| chat.progress().is_complete())
+            .is_none_or(|answer| answer.progress().is_complete())
     }
 
     /// Everything has come.
@@ -216,7 +221,7 @@ impl Streamed {
 
     /// Nothing more will come: the client is told so, unless it has everything already.
     fn fail(&mut self, outcome: &'static str, kind: UpstreamFailureKind) {
-        if self.chat.is_some() && self.is_whole() {
+        if self.answer.is_some() && self.is_whole() {
             return self.served();
         }
         self.fails();
@@ -245,12 +250,12 @@ impl Streamed {
             reason = failure.message(),
             "stream broken off"
         );
-        if self.chat.is_some() {
+        if self.answer.is_some() {
             if !self.out.is_empty() && !ends_an_event(&self.out) {
                 // The upstream's last event came without its end; ours must not become a part of it.
                 self.out.extend_from_slice(b"\n\n");
             }
-            self.out.extend_from_slice(&failure.event());
+            self.out.extend_from_slice(&failure.event(self.dialect));
         }
         self.end(failure.status(), outcome);
     }
@@ -265,10 +270,10 @@ impl Streamed {
     }
 
     fn settle(&mut self) {
-        let Some(chat) = &self.chat else {
+        let Some(answer) = &self.answer else {
             return self.reservation.settle(Outcome::Unmeasured);
         };
-        let progress = chat.progress();
+        let progress = answer.progress();
         if let (Some(usage), Some(exchange)) = (progress.usage, &self.exchange) {
             exchange.used(settlement::total(usage));
         }
@@ -323,7 +328,11 @@ impl Streamed {
         if let Err(kind) = self.take(data) {
             return self.fail("unreadable", kind);
         }
-        if self.chat.as_ref().is_some_and(|chat| chat.progress().done) {
+        if self
+            .answer
+            .as_ref()
+            .is_some_and(|answer| answer.progress().done)
+        {
             // The answer is complete. The connection may be used again if its end comes soon.
             self.idle = self.idle.min(END_MAX);
             let due = self.last_frame.saturating_add(self.idle);
@@ -333,9 +342,9 @@ impl Streamed {
 
     /// Whether the upstream has said that it failed. The client has that event; nothing that follows counts.
     fn has_failed(&self) -> bool {
-        self.chat
+        self.answer
             .as_ref()
-            .is_some_and(|chat| chat.progress().error.is_some())
+            .is_some_and(|answer| answer.progress().error.is_some())
     }
 }
 

@@ -28,13 +28,6 @@ mod patience;
 mod random;
 mod server;
 mod settlement;
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "the sender of signed requests comes with its dialect"
-    )
-)]
 mod sigv4;
 mod snapshot;
 mod upstream;

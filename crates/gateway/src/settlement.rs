@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use sluicegate_catalog::{ChargeRule, UsageTokens};
 use sluicegate_core::{Amounts, Outcome};
-use sluicegate_dialect::openai::is_cut;
 use sluicegate_dialect::{Progress, RequestFacts, Usage};
 
 use crate::answer_lengths::{AnswerLengths, Asked, Ending};
@@ -99,21 +98,13 @@ impl Settlement {
     }
 }
 
-/// How the answer in `body`, which is no stream, ended.
-pub(crate) fn ending(body: &[u8]) -> Ending {
-    if is_cut(body) {
-        Ending::Cut
-    } else {
-        Ending::Own
-    }
+/// How an answer ended that was cut at its maximum or not.
+pub(crate) const fn ending(cut: bool) -> Ending {
+    if cut { Ending::Cut } else { Ending::Own }
 }
 
 fn ending_of_stream(progress: &Progress) -> Ending {
-    if progress.cut {
-        Ending::Cut
-    } else {
-        Ending::Own
-    }
+    ending(progress.cut)
 }
 
 /// What a request to `route` is charged there, before it is sent, if its answer is as long as answers are by `lengths`.
@@ -133,8 +124,7 @@ const fn tokens(usage: Usage) -> UsageTokens {
     UsageTokens {
         input: usage.input_tokens,
         cached_input: usage.cached_input_tokens,
-        // This dialect's usage names no writing to a cache.
-        cache_write: 0,
+        cache_write: usage.cache_write_input_tokens,
         output: usage.output_tokens,
         reasoning: usage.reasoning_tokens,
     }
@@ -142,6 +132,8 @@ const fn tokens(usage: Usage) -> UsageTokens {
 
 #[cfg(test)]
 mod tests {
+    use sluicegate_dialect::Operation;
+
     use super::*;
 
     /// A call for two sequences of at most a hundred tokens each.
@@ -178,8 +170,9 @@ mod tests {
                 output_tokens: 62,
                 ..Usage::default()
             };
+            let cut = Operation::ChatCompletions.is_cut(body.as_bytes());
             for _ in 0..100 {
-                for_two(&lengths).answered(usage, ending(body.as_bytes()));
+                for_two(&lengths).answered(usage, ending(cut));
             }
             assert_eq!(lengths.expected(&whom()), expected, "{second}");
         }

@@ -18,14 +18,16 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
-use sluicegate_config::Account;
-use sluicegate_core::Timestamp;
+use sluicegate_catalog::{Endpoint, Provider};
+use sluicegate_config::{Account, AwsCredentials};
+use sluicegate_core::{Timestamp, WallTime};
 use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::charge_drift::ChargeDrift;
 use crate::keys::{Chosen, Keys};
 use crate::outgoing::Outgoing;
+use crate::sigv4::{self, SigningFailed};
 
 /// An idle connection is given up after that long; load balancers commonly drop theirs after 60 s.
 const IDLE_MAX: Duration = Duration::from_secs(50);
@@ -41,9 +43,13 @@ pub(crate) type HttpClient<B> = Client<HttpsConnector<ThroughProxy>, B>;
 #[derive(Debug)]
 pub(crate) struct Upstream {
     client: HttpClient<Outgoing>,
-    /// The address of chat completions.
-    pub(crate) chat: Uri,
+    provider: Arc<Provider>,
+    base_url: String,
+    /// The address of chat, where it is the same for all models.
+    chat: Option<Uri>,
     auth: Option<HeaderName>,
+    /// By what its requests are signed, and for which service, where they are.
+    aws: Option<(AwsCredentials, String)>,
     keys: Keys,
     drift: ChargeDrift,
 }
@@ -81,16 +87,20 @@ pub enum UpstreamError {
 
 impl Upstream {
     pub(crate) fn new(account: &Account) -> Result<Self, UpstreamError> {
-        let chat = account.provider.chat_url(&account.base_url);
-        let chat: Uri = chat
-            .parse()
-            .map_err(|_| UpstreamError::Address(chat.clone()))?;
+        let chat = address(&account.provider, &account.base_url, Endpoint::Chat, "m");
+        let chat = chat.ok_or_else(|| UpstreamError::Address(account.base_url.clone()))?;
         let auth = &account.provider.auth;
         let keys =
             Keys::new(&account.api_keys, |key| auth.value(key)).map_err(UpstreamError::Key)?;
         Ok(Self {
             client: client(account.timeouts.connect, account.ca_file.as_deref())?,
-            chat,
+            chat: (!account.provider.paths.chat.contains("{model}")).then_some(chat),
+            provider: Arc::clone(&account.provider),
+            base_url: account.base_url.clone(),
+            aws: account
+                .aws
+                .clone()
+                .zip(account.provider.aws_service.clone()),
             auth: HeaderName::try_from(auth.header.as_str()).ok(),
             keys,
             drift: ChargeDrift::default(),
@@ -104,6 +114,32 @@ impl Upstream {
         let key = self.keys.choose(tried, now)?;
         let header = (name, self.keys.value(key).clone());
         Some(Credentials { key, header })
+    }
+
+    /// Where `endpoint` is for `model`; `None` where the provider has no such operation, or the model's name makes no address.
+    pub(crate) fn address(&self, endpoint: Endpoint, model: &str) -> Option<Uri> {
+        let streams_elsewhere = self.provider.paths.stream.is_some();
+        match (endpoint, &self.chat) {
+            (Endpoint::Chat, Some(chat)) => Some(chat.clone()),
+            (Endpoint::Stream, Some(chat)) if !streams_elsewhere => Some(chat.clone()),
+            _ => address(&self.provider, &self.base_url, endpoint, model),
+        }
+    }
+
+    /// Signs `request`, whose body will be `body`, where that stands in for a key. Nothing of it must change any more.
+    ///
+    /// # Errors
+    /// [`SigningFailed`], after which it is not worth sending.
+    pub(crate) fn sign<B>(
+        &self,
+        request: &mut Request<B>,
+        body: &[u8],
+        now: WallTime,
+    ) -> Result<(), SigningFailed> {
+        match &self.aws {
+            Some((credentials, service)) => sigv4::sign(request, body, credentials, service, now),
+            None => Ok(()),
+        }
     }
 
     /// Its keys.
@@ -123,6 +159,10 @@ impl Upstream {
     ) -> Result<Response<Incoming>, Error> {
         self.client.request(request).await
     }
+}
+
+fn address(provider: &Provider, base_url: &str, endpoint: Endpoint, model: &str) -> Option<Uri> {
+    provider.url(base_url, endpoint, model)?.parse().ok()
 }
 
 /// A client that trusts whom the machine trusts, and `ca_file`.

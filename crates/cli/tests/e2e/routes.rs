@@ -264,7 +264,6 @@ async fn a_stream_falls_back_before_its_first_content_and_never_after_it() {
         json!({"cut_after": 0}),
         json!({"cut_after": 1, "cut": "reset"}),
         json!({"error_after": 1, "kind": "overloaded"}),
-        json!({"plain": true}),
     ]
     .iter()
     .enumerate()

@@ -253,7 +253,6 @@ async fn a_stream_that_fails_before_its_first_content_is_a_status_and_later_an_e
             json!({"error_after": 1, "kind": "overloaded"}),
             "upstream_unavailable",
         ),
-        (json!({"plain": true}), "upstream_error"),
     ] {
         fake.next_fails(&fault).await;
         let answer = gateway.chat(&hello(true)).await;
@@ -284,6 +283,39 @@ async fn a_stream_that_fails_before_its_first_content_is_a_status_and_later_an_e
     }
     gateway.idle().await;
     gateway.answers("m").await;
+}
+
+#[tokio::test]
+async fn an_answer_that_came_whole_is_the_stream_that_was_asked_for() {
+    let fake = Fake::start("answer: { output_tokens: 6 }").await;
+    let gateway = gateway(&fake).await;
+    fake.next_fails(&json!({"plain": true})).await;
+    let answer = gateway.chat(&hello(true)).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(
+        answer.header("content-type"),
+        Some("text/event-stream; charset=utf-8")
+    );
+    let events = answer.events();
+    assert_eq!(events.last().unwrap(), "[DONE]", "{events:?}");
+    let chunk = |event: &String| serde_json::from_str::<Value>(event).ok();
+    let chunks: Vec<Value> = events.iter().filter_map(chunk).collect();
+    let content = |chunk: &Value| {
+        chunk["choices"][0]["delta"]["content"]
+            .as_str()
+            .map(str::to_owned)
+    };
+    let text: String = chunks.iter().filter_map(content).collect();
+    assert!(!text.is_empty(), "{events:?}");
+    let reasons = chunks
+        .iter()
+        .map(|chunk| &chunk["choices"][0]["finish_reason"]);
+    assert_eq!(
+        reasons.filter(|reason| reason.is_string()).count(),
+        1,
+        "{events:?}"
+    );
+    gateway.idle().await;
 }
 
 #[tokio::test]

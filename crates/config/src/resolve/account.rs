@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use sluicegate_catalog::{ChargeRule, Dialect, Provider};
+use sluicegate_catalog::{ChargeRule, Provider};
 use sluicegate_core::Headroom;
 
 use super::failures::breaker;
@@ -49,7 +49,6 @@ fn account(
     problems: &mut Problems,
 ) -> Option<Account> {
     let provider = find(section.value("provider")?, rows, problems)?;
-    refuse_unspoken(section, &provider, problems)?;
     let headroom = headroom(section);
     let region = region(section, &provider, problems);
     let base_url = base_url(section, &provider, region, problems);
@@ -79,29 +78,6 @@ fn account(
             .text("ca_file")
             .map(|path| path.value.clone().into()),
     })
-}
-
-/// Refuses a provider whose wire format nothing here speaks: half of it would work.
-fn refuse_unspoken(section: &Section, row: &Provider, problems: &mut Problems) -> Option<()> {
-    if is_spoken(row.dialect) {
-        return Some(());
-    }
-    let value = section.value("provider")?;
-    let dialect = row.dialect.name();
-    let problem = format!(
-        "provider {} speaks the {dialect} dialect, which is not supported yet",
-        row.id
-    );
-    problems.add(value.at, &value.path, problem);
-    None
-}
-
-/// Whether accounts whose provider speaks `dialect` can be served.
-pub(crate) const fn is_spoken(dialect: Dialect) -> bool {
-    match dialect {
-        Dialect::OpenAi => true,
-        Dialect::Anthropic | Dialect::Gemini | Dialect::Bedrock | Dialect::Cohere => false,
-    }
 }
 
 fn headroom(section: &Section) -> Headroom {

@@ -67,6 +67,7 @@ fn route(entry: &Named, known: &Known<'_>, problems: &mut Problems) -> Option<Ro
         degrade_to: degrade_to?,
         lane: section.word("lane").and_then(Lane::from_name),
         simple: section.flag("simple")?,
+        lossy: section.word("lossy")? == "allow",
         output_floor: section.count("output_floor")?,
         template: section
             .text("template")

@@ -28,10 +28,10 @@ pub(crate) static PROVIDER: Object = Object {
             "dialect",
             Kind::Word(&[
                 Word::now("openai", "OpenAI's chat completions"),
-                Word::later("anthropic"),
-                Word::later("gemini"),
-                Word::later("bedrock"),
-                Word::later("cohere"),
+                Word::now("anthropic", "Anthropic's messages"),
+                Word::now("gemini", "Google's generateContent"),
+                Word::now("bedrock", "Amazon's Converse"),
+                Word::now("cohere", "Cohere's chat, version 2"),
             ]),
             "The wire format that it speaks.",
         ),
@@ -124,12 +124,38 @@ static AUTH: Object = Object {
 static PATHS: Object = Object {
     name: "paths",
     doc: "Where a provider's operations live, below its base URL.",
-    fields: &[Field::required(
-        "chat",
-        Kind::Text("a path like /v1/chat/completions"),
-        "Chat completions.",
-    )],
+    fields: &[
+        Field::required(
+            "chat",
+            Kind::Text("a path like /v1/chat/completions"),
+            "The answer of a model, in the provider's own dialect. In every path `{model}` stands for the model's name.",
+        ),
+        Field::optional(
+            "stream",
+            PATH,
+            "The same as a stream, where that is another path.",
+        ),
+        Field::optional("responses", PATH, "OpenAI's responses."),
+        Field::optional("completions", PATH, "OpenAI's completions of a text."),
+        Field::optional(
+            "embeddings",
+            PATH,
+            "Embeddings, in the provider's own dialect.",
+        ),
+        Field::optional(
+            "embeddings_batch",
+            PATH,
+            "The same for several texts, where that is another path.",
+        ),
+        Field::optional(
+            "count_tokens",
+            PATH,
+            "How many tokens a request would have.",
+        ),
+    ],
 };
+
+const PATH: Kind = Kind::Text("a path like /v1/embeddings");
 
 static LIMITS: Object = Object {
     name: "provider's limits",

@@ -53,6 +53,21 @@ pub(super) static ROUTE: Object = Object {
             "Whether a smaller model will do under load; needs `degrade_to`.",
         ),
         Field::defaulted(
+            "lossy",
+            Kind::Word(&[
+                Word::now(
+                    "refuse",
+                    "such a request is refused, with the names of the members",
+                ),
+                Word::now(
+                    "allow",
+                    "they are dropped, and named in `x-sluicegate-degraded`",
+                ),
+            ]),
+            "refuse",
+            "What becomes of a request with members that the dialect of the provider that it goes to cannot say.",
+        ),
+        Field::defaulted(
             "output_floor",
             COUNT,
             "256",

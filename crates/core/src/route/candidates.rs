@@ -28,6 +28,8 @@ pub enum Obstacle {
     Ledger,
     /// It is longer than a target's context.
     Context,
+    /// It says what a target's dialect cannot say, or wants what the target does not have.
+    Dialect,
 }
 
 /// Where a request goes next.
@@ -90,6 +92,7 @@ pub enum Role {
 /// // Two targets cool down for 20 s and 45 s; asked at 5 s, and waiting is not allowed.
 /// let cooling = |target: TargetId| Facts {
 ///     passes: Prospect::At(second([20, 45][target.index()])),
+///     speaks: true,
 ///     fits_context: true,
 ///     start: Prospect::At(second(5)),
 ///     price: 0,
@@ -301,7 +304,9 @@ impl<'r> Candidates<'r> {
 
     fn blocked(&self, facts: &Facts, start: Prospect, now: Timestamp) -> Option<Blocked> {
         let closed = facts.passes > Prospect::At(now);
-        let (by, opens) = if !facts.fits_context {
+        let (by, opens) = if !facts.speaks {
+            (Obstacle::Dialect, Prospect::Never)
+        } else if !facts.fits_context {
             (Obstacle::Context, Prospect::Never)
         } else if closed {
             (Obstacle::Breaker, start)
@@ -346,7 +351,7 @@ fn others(route: &Route) -> impl Iterator<Item = (&Fallback, bool)> {
 /// What a fallback calls it.
 fn condition(by: Obstacle) -> Condition {
     match by {
-        Obstacle::Breaker => Condition::PrimaryUnavailable,
+        Obstacle::Breaker | Obstacle::Dialect => Condition::PrimaryUnavailable,
         Obstacle::Context => Condition::ContextLengthNeeded,
         Obstacle::TenantLimits | Obstacle::Shed | Obstacle::Lane | Obstacle::Ledger => {
             Condition::Capacity

@@ -26,6 +26,8 @@ pub struct Facts {
     /// When its breaker lets the request pass, as a probe too: [`Prospect::OnRelease`] while a probe in flight decides,
     /// [`Prospect::Never`] where no key works and nobody knows when one will.
     pub passes: Prospect,
+    /// Whether it can be asked for that at all: it has such an operation, and its dialect can say what the request says.
+    pub speaks: bool,
     /// Whether the request fits its context.
     pub fits_context: bool,
     /// When its limits let the request start; see [`Core::prospect`](crate::Core::prospect).

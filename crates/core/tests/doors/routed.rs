@@ -52,6 +52,7 @@ fn asking(deadline: Timestamp) -> Asking {
 /// Takes the request at once, for nothing.
 const FREE: Facts = Facts {
     passes: Prospect::At(Timestamp::ZERO),
+    speaks: true,
     fits_context: true,
     start: Prospect::At(Timestamp::ZERO),
     price: 0,

@@ -1,6 +1,6 @@
 //! An answer that came whole.
 
-use super::Part;
+use super::{Event, Part};
 use crate::Usage;
 
 /// One answer. Several to one request (`n`) are not translated.
@@ -19,6 +19,51 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The same answer as the pieces of a stream.
+    pub fn into_events(self) -> Vec<Event> {
+        let finish = self.finish.clone().with_calls(self.calls_tools());
+        let mut events = vec![Event::Start {
+            id: self.id,
+            model: self.model,
+            usage: self.usage.map(|usage| Usage {
+                output_tokens: 0,
+                reasoning_tokens: 0,
+                ..usage
+            }),
+        }];
+        let mut calls = 0;
+        for part in self.parts {
+            match part {
+                Part::Text(text) => events.push(Event::Text(text)),
+                Part::Thinking { text, signature } => {
+                    events.push(Event::Thinking(text));
+                    events.extend(signature.map(Event::Signature));
+                }
+                Part::SealedThinking(seal) => events.push(Event::SealedThinking(seal)),
+                Part::Refusal(text) => events.push(Event::Refusal(text)),
+                Part::ToolCall {
+                    id,
+                    name,
+                    arguments,
+                } => {
+                    let index = calls;
+                    calls += 1;
+                    events.push(Event::ToolCall { index, id, name });
+                    let text = arguments;
+                    events.push(Event::Arguments { index, text });
+                }
+                // No model answers with these in a form that all dialects have.
+                Part::Image(_)
+                | Part::Document { .. }
+                | Part::Audio { .. }
+                | Part::ToolResult { .. } => {}
+            }
+        }
+        let usage = self.usage;
+        events.push(Event::End { finish, usage });
+        events
+    }
+
     /// Whether a tool is called.
     pub fn calls_tools(&self) -> bool {
         let is_call = |part: &Part| matches!(part, Part::ToolCall { .. });

@@ -1,5 +1,7 @@
 //! What a writer must be told because no request says it.
 
+use sluicegate_catalog::{Provider, ThinkingBy};
+
 /// What a request is written for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
@@ -13,6 +15,27 @@ pub struct Target {
     pub follows_schema: bool,
     /// How the model is told to think.
     pub thinking: ThinkingForm,
+}
+
+impl Target {
+    /// What `provider`'s row says of a request for `model`, the provider's name for it.
+    pub fn of(provider: &Provider, model: &str) -> Self {
+        let row = &provider.translation;
+        Self {
+            model: model.to_owned(),
+            output_cap_default: row.output_default,
+            cap_name: match row.cap {
+                sluicegate_catalog::CapName::MaxTokens => CapName::MaxTokens,
+                sluicegate_catalog::CapName::MaxCompletionTokens => CapName::MaxCompletionTokens,
+            },
+            follows_schema: row.schema,
+            thinking: match row.thinking_of(model) {
+                None => ThinkingForm::None,
+                Some(ThinkingBy::Effort) => ThinkingForm::Effort,
+                Some(ThinkingBy::Budget) => ThinkingForm::Budget,
+            },
+        }
+    }
 }
 
 /// The two names of OpenAI's output maximum.

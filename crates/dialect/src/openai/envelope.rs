@@ -58,7 +58,7 @@ impl Envelope {
     /// assert_eq!(envelope.facts.model, "gpt-5.5");
     /// assert_eq!(envelope.facts.output_cap, Some(64));
     /// assert_eq!(envelope.facts.text.bytes, 6); // "user" and "hi"
-    /// # Ok::<(), sluicegate_dialect::openai::RequestError>(())
+    /// # Ok::<(), sluicegate_dialect::RequestError>(())
     /// ```
     pub fn decode(body: &Bytes) -> Result<Self, RequestError> {
         let root = checked_object(body)?;

@@ -11,10 +11,6 @@ mod template;
 mod translate;
 mod usage;
 
-pub use crate::progress::Progress;
-pub use crate::request_error::RequestError;
-pub use crate::upstream_error::{UpstreamError, classify};
-pub use crate::usage::Usage;
 pub use endings::is_cut;
 pub use envelope::Envelope;
 pub use error::{ErrorOut, error_body, error_event};

@@ -24,7 +24,7 @@ impl Envelope {
     ///     envelope.rewrite(&changes),
     ///     r#"{ "model": "gpt-5-mini", "messages": [{}], "temperature": 0.70 }"#
     /// );
-    /// # Ok::<(), sluicegate_dialect::openai::RequestError>(())
+    /// # Ok::<(), sluicegate_dialect::RequestError>(())
     /// ```
     pub fn rewrite(&self, changes: &Changes<'_>) -> Bytes {
         let mut edits = Vec::new();

@@ -26,7 +26,7 @@ impl Template<'_> {
     /// let request = Envelope::decode(&body)?;
     /// let answer = Template { id: "one", created: 1, text: "Later, please." }.answer(&request);
     /// assert!(answer.windows(14).any(|part| part == b"Later, please."));
-    /// # Ok::<(), sluicegate_dialect::openai::RequestError>(())
+    /// # Ok::<(), sluicegate_dialect::RequestError>(())
     /// ```
     pub fn answer(&self, request: &Envelope) -> Bytes {
         if request.facts.stream {
@@ -95,7 +95,8 @@ fn nothing_used() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::openai::{ChatStream, Usage, UsageChunk};
+    use crate::Usage;
+    use crate::openai::{ChatStream, UsageChunk};
     use bytes::BytesMut;
     use std::sync::Arc;
 

@@ -8,7 +8,7 @@ impl Usage {
     /// null, or junk); a usage of zero is a usage.
     ///
     /// ```
-    /// use sluicegate_dialect::openai::Usage;
+    /// use sluicegate_dialect::Usage;
     /// let body = br#"{"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":0}}"#;
     /// let usage = Usage::from_completion(body).expect("the body tells it");
     /// assert_eq!((usage.input_tokens, usage.output_tokens), (12, 0));

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use sluicegate_catalog::provider;
-use sluicegate_dialect::openai::classify;
+use sluicegate_dialect::classify;
 
 use crate::{
     ANTHROPIC, CEREBRAS, COHERE, FIREWORKS, GEMINI, GROQ, MISTRAL, OPENROUTER, RAON, TOGETHER,

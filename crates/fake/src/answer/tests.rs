@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use super::*;
+use crate::dialect::Door;
 
 fn ask(body: &Value) -> Ask {
-    Ask::read(body.to_string().as_bytes(), None).unwrap()
+    Ask::read(body.to_string().as_bytes(), &Door::to(Dialect::Chat)).unwrap()
 }
 
 fn chunks(completion: &Completion, include_usage: bool) -> Vec<Value> {
@@ -14,10 +15,15 @@ fn chunks(completion: &Completion, include_usage: bool) -> Vec<Value> {
     } else {
         ChunkUsage::Absent
     };
+    let progress = Progress {
+        number: 0,
+        tokens: 0,
+        usage,
+    };
     completion
-        .events(include_usage)
+        .steps(include_usage)
         .into_iter()
-        .map(|event| serde_json::from_str(&completion.event(event, usage, 0)).unwrap())
+        .map(|step| serde_json::from_str(&completion.frame(step, progress).data).unwrap())
         .collect()
 }
 
@@ -164,4 +170,67 @@ fn unknown_fields_come_back_when_asked_for() {
         assert_eq!(answer["vendor_field"], 1);
     }
     assert_eq!(all.last().unwrap().get("usage"), None);
+}
+
+fn content(body: &Value) -> (String, Value) {
+    let whole = Completion::new(&ask(body), 0, 32).whole(UsageFault::Normal);
+    let whole: Value = serde_json::from_str(&whole).unwrap();
+    let choice = whole["choices"][0].clone();
+    let content = choice["message"]["content"].as_str().unwrap_or_default();
+    (content.to_owned(), choice)
+}
+
+#[test]
+fn the_result_of_a_tool_is_repeated() {
+    let (content, choice) = content(&json!({"model": "m", "messages": [
+        {"role": "user", "content": "x"}, {"role": "tool", "tool_call_id": "c", "content": "12 degrees"}],
+        "tools": [{"type": "function", "function": {"name": "f"}}]}));
+    assert_eq!(content, "The tool says: 12 degrees");
+    assert_eq!(choice["finish_reason"], "stop");
+}
+
+#[test]
+fn a_stop_sequence_ends_the_text_before_it() {
+    let user = json!([{"role": "user", "content": "x"}]);
+    let (all, _) = content(&json!({"model": "m", "messages": user}));
+    let word = all.split(' ').nth(4).unwrap();
+    let (some, choice) = content(&json!({"model": "m", "messages": user, "stop": [word]}));
+    assert!(
+        all.starts_with(&some) && !some.contains(word),
+        "{some} / {all}"
+    );
+    assert_eq!(choice["finish_reason"], "stop");
+}
+
+#[test]
+fn wishes_in_the_prompt_fence_break_and_refuse() {
+    let body = |wish: &str| {
+        json!({"model": "m", "messages": [{"role": "user", "content": format!("x <fake>{wish}</fake>")}],
+            "response_format": {"type": "json_object"}})
+    };
+    let (fenced, _) = content(&body(r#"{"json": "fence"}"#));
+    let inner = fenced
+        .split("```json\n")
+        .nth(1)
+        .unwrap()
+        .split("\n```")
+        .next()
+        .unwrap();
+    assert!(serde_json::from_str::<Value>(inner).unwrap()["answer"].is_string());
+    let (broken, _) = content(&body(r#"{"json": "broken"}"#));
+    assert!(serde_json::from_str::<Value>(&broken).is_err());
+    let (_, refused) = content(&body(r#"{"refusal": true}"#));
+    assert_eq!(refused["message"]["refusal"], "I cannot help with that.");
+    let (_, thinking) = content(&body(r#"{"thinking": true, "reasoning_tokens": 3}"#));
+    let thought = thinking["message"]["reasoning_content"].as_str().unwrap();
+    assert_eq!(thought.split(' ').count(), 3);
+}
+
+#[test]
+fn a_schema_in_the_prompt_is_followed() {
+    let schema = json!({"type": "object", "properties": {"ok": {"type": "boolean"}}});
+    let text = format!("Answer with JSON that fits this schema: {schema}");
+    let (said, _) = content(&json!({"model": "m", "messages": [
+        {"role": "system", "content": text}, {"role": "user", "content": "x"}]}));
+    assert!(serde_json::from_str::<Value>(&said).unwrap()["ok"].is_boolean());
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::value::value_for;
 use crate::ask::Prompt;
 use crate::random::Random;
 
@@ -41,9 +42,6 @@ const KOREAN: [&str; 24] = [
     "고른다",
 ];
 const EMOJI: [&str; 8] = ["🌊", "🚤", "⛵", "🌧️", "👩‍🔧", "🇰🇷", "👍🏽", "🐟"];
-/// Strings of generated JSON have so many words; nested values so many levels.
-const STRING_WORDS: usize = 3;
-const LEVELS_MAX: usize = 8;
 
 /// A token's text.
 pub(crate) type Piece = Cow<'static, str>;
@@ -75,7 +73,7 @@ pub(crate) fn json(
     count: usize,
 ) -> Vec<Piece> {
     let value = match schema {
-        Some(schema) => value_for(random, schema, LEVELS_MAX),
+        Some(schema) => value_for(random, schema),
         None => {
             let words = prose(random, prompt, count.max(1));
             Value::Object(Map::from_iter([(
@@ -85,76 +83,28 @@ pub(crate) fn json(
         }
     };
     fragments(&value.to_string())
-        .into_iter()
-        .map(Cow::Owned)
-        .collect()
 }
 
 /// Arguments for a function with these `parameters`, as JSON text in pieces.
-pub(crate) fn arguments(random: &mut Random, parameters: &Value) -> Vec<String> {
+pub(crate) fn arguments(random: &mut Random, parameters: &Value) -> Vec<Piece> {
     let parameters = if parameters.is_object() {
         parameters
     } else {
         &Value::Null
     };
-    let value = match value_for(random, parameters, LEVELS_MAX) {
+    let value = match value_for(random, parameters) {
         value @ Value::Object(_) => value,
         _ => Value::Object(Map::new()),
     };
     fragments(&value.to_string())
 }
 
-/// A value that fits a JSON schema, as far as types, enums, constants and required properties go.
-fn value_for(random: &mut Random, schema: &Value, levels: usize) -> Value {
-    if let Some(value) = schema.get("const") {
-        return value.clone();
-    }
-    if let Some(values) = schema
-        .get("enum")
-        .and_then(Value::as_array)
-        .filter(|v| !v.is_empty())
-    {
-        return values[random.below(values.len())].clone();
-    }
-    for any in ["anyOf", "oneOf"] {
-        if let Some(first) = schema.get(any).and_then(|variants| variants.get(0))
-            && levels > 0
-        {
-            return value_for(random, first, levels - 1);
-        }
-    }
-    let kind = match &schema["type"] {
-        Value::String(kind) => kind.as_str(),
-        Value::Array(kinds) => kinds.first().and_then(Value::as_str).unwrap_or("object"),
-        _ => "object",
-    };
-    match kind {
-        "string" => Value::String(prose(random, Prompt::default(), STRING_WORDS).concat()),
-        "integer" | "number" => Value::from(random.below(100)),
-        "boolean" => Value::Bool(random.below(2) == 1),
-        "null" => Value::Null,
-        "array" if levels > 0 => {
-            Value::Array(vec![value_for(random, &schema["items"], levels - 1)])
-        }
-        "array" => Value::Array(Vec::new()),
-        _ => {
-            let properties = schema.get("properties").and_then(Value::as_object);
-            let properties = properties.filter(|_| levels > 0).into_iter().flatten();
-            Value::Object(
-                properties
-                    .map(|(name, schema)| (name.clone(), value_for(random, schema, levels - 1)))
-                    .collect(),
-            )
-        }
-    }
-}
-
 /// `text` in pieces of five characters, about a token of JSON each.
-fn fragments(text: &str) -> Vec<String> {
+pub(super) fn fragments(text: &str) -> Vec<Piece> {
     let characters: Vec<char> = text.chars().collect();
     characters
         .chunks(5)
-        .map(|piece| piece.iter().collect())
+        .map(|piece| Cow::Owned(piece.iter().collect()))
         .collect()
 }
 

@@ -5,19 +5,19 @@
 
 use serde_json::{Map, Value};
 
-/// A number that depends on messages, tools, `n` and the seed, but not on the order of keys.
-pub(super) fn content_id(body: &Map<String, Value>) -> u64 {
+/// A number that depends on the fields with these names, but not on the order of keys.
+pub(super) fn content_id(body: &Map<String, Value>, names: &[&str]) -> u64 {
     let mut hash = Fnv::default();
-    for name in [
-        "messages",
-        "tools",
-        "tool_choice",
-        "response_format",
-        "n",
-        "seed",
-    ] {
-        hash.value(body.get(name).unwrap_or(&Value::Null));
+    for name in names {
+        hash.value(body.get(*name).unwrap_or(&Value::Null));
     }
+    hash.0
+}
+
+/// A number that depends on this text.
+pub(crate) fn text_id(text: &str) -> u64 {
+    let mut hash = Fnv::default();
+    hash.bytes(text.as_bytes());
     hash.0
 }
 

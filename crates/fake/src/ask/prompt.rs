@@ -1,8 +1,5 @@
 //! The prompt, by the numbers that charges, usage and the language of the answer depend on.
 
-use serde_json::Value;
-
-use super::{Complaint, missing, wrong_type};
 use crate::estimate;
 
 /// Tokens that one image is charged, as measured on real responses.
@@ -22,48 +19,20 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    /// Counts `messages`.
-    ///
-    /// Fails if one has no role, or content of an impossible type.
-    pub(super) fn of(messages: &[Value]) -> Result<Self, Complaint> {
-        let mut prompt = Self {
-            tokens: 3,
-            ..Self::default()
-        };
-        for message in messages {
-            let Some(role) = message.get("role").and_then(Value::as_str) else {
-                return Err(missing("messages[].role"));
-            };
-            prompt.bytes += role.len() as u64;
-            prompt.messages += 1;
-            prompt.tokens += 4;
-            match message.get("content") {
-                Some(Value::String(text)) => prompt.add(text),
-                Some(Value::Array(parts)) => parts.iter().for_each(|part| prompt.add_part(part)),
-                None | Some(Value::Null) => {}
-                Some(_) => {
-                    return Err(wrong_type(
-                        "messages[].content",
-                        "a string or an array of parts",
-                    ));
-                }
-            }
-        }
-        Ok(prompt)
+    /// One more message, of this role.
+    pub(super) fn turn(&mut self, role: &str) {
+        self.bytes += role.len() as u64;
+        self.messages += 1;
+        self.tokens += 4;
     }
 
-    fn add_part(&mut self, part: &Value) {
-        match part.get("text").and_then(Value::as_str) {
-            Some(text) => self.add(text),
-            None if part["type"] == "image_url" => {
-                self.image_tokens += IMAGE_TOKENS;
-                self.tokens += IMAGE_TOKENS;
-            }
-            None => {}
-        }
+    /// An image, or a document, which counts like one.
+    pub(super) fn image(&mut self) {
+        self.image_tokens += IMAGE_TOKENS;
+        self.tokens += IMAGE_TOKENS;
     }
 
-    fn add(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         self.bytes += text.len() as u64;
         self.tokens += estimate::tokens(text);
         for character in text.chars() {

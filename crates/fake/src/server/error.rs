@@ -3,9 +3,11 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+use crate::answer::Frame;
 use crate::ask::Complaint;
+use crate::dialect::Dialect;
 use crate::fault::ErrorKind;
-use crate::model::{ErrorWords, Profile, error_body};
+use crate::model::{ErrorWords, Profile, Rejected, error_body};
 
 use super::log::redacted;
 
@@ -29,8 +31,26 @@ impl Failure {
         }
     }
 
-    /// What `kind` of error looks like with this status.
-    pub(super) fn of_kind(profile: Profile, kind: ErrorKind, status: u16) -> Self {
+    /// What a limit turned away, in its own words where the provider that counts speaks in this manner, else in the usual
+    /// ones.
+    pub(super) fn limited(profile: Profile, manners: Profile, rejected: &Rejected) -> Self {
+        if profile == manners {
+            return Self::json(rejected.status, &rejected.body);
+        }
+        let wait = rejected.headers.iter();
+        let wait = wait.filter(|(name, _)| *name == "retry-after");
+        let wait = wait.map(|(_, wait)| wait.as_str()).next();
+        Self::of_kind(manners, ErrorKind::Rate, rejected.status, wait)
+    }
+
+    /// What `kind` of error looks like with this status, with `wait` seconds to wait where they are a number and the body
+    /// has a place for them.
+    pub(super) fn of_kind(
+        profile: Profile,
+        kind: ErrorKind,
+        status: u16,
+        wait: Option<&str>,
+    ) -> Self {
         let (content_type, body) = match kind {
             ErrorKind::Html => (
                 "text/html",
@@ -45,7 +65,17 @@ impl Failure {
             ),
             ErrorKind::Empty => ("text/plain", String::new()),
             ErrorKind::Junk => (JSON, "{\"error\": {\"mess\u{fffd}".to_owned()),
-            _ => (JSON, error(profile, kind, status).to_string()),
+            _ => {
+                let mut body = error(profile, kind, status);
+                let google = matches!(profile, Profile::Gemini | Profile::Vertex);
+                if let Some(wait) = wait.filter(|wait| google && wait.parse::<u32>().is_ok()) {
+                    body["error"]["details"] = json!([{
+                        "@type": "type.googleapis.com/google.rpc.RetryInfo",
+                        "retryDelay": format!("{wait}s"),
+                    }]);
+                }
+                (JSON, body.to_string())
+            }
         };
         Self {
             status,
@@ -73,6 +103,13 @@ impl Failure {
             param: complaint.param,
         };
         Self::json(status, &error_body(profile, &words))
+    }
+
+    /// Anthropic is asked without its header.
+    pub(super) fn no_version() -> Self {
+        let message = "anthropic-version: header is required";
+        let words = words(400, message, INVALID, None);
+        Self::json(400, &error_body(Profile::Anthropic, &words))
     }
 
     /// The key is not one of those that are accepted.
@@ -159,7 +196,33 @@ pub(super) fn usual_kind(status: u16) -> ErrorKind {
     }
 }
 
-/// The body of an error, also as an event within a stream.
+/// An error as the event of a stream that `sent` others came before.
+pub(super) fn frame(dialect: Dialect, manners: Profile, kind: ErrorKind, _sent: usize) -> Frame {
+    let status = match kind {
+        ErrorKind::Overloaded => 529,
+        ErrorKind::Rate | ErrorKind::SlowDown | ErrorKind::Quota => 429,
+        ErrorKind::Server => 500,
+        _ => 400,
+    };
+    let status = if dialect == Dialect::Chat {
+        500
+    } else {
+        status
+    };
+    let error = error(manners, kind, status);
+    match dialect {
+        Dialect::Chat => Frame {
+            name: None,
+            data: error.to_string(),
+        },
+        Dialect::Messages => Frame {
+            name: Some("error"),
+            data: error.to_string(),
+        },
+    }
+}
+
+/// The body of an error.
 pub(super) fn error(profile: Profile, kind: ErrorKind, status: u16) -> Value {
     let invalid = INVALID;
     let (message, r#type, code) = match kind {

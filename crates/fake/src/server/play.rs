@@ -9,22 +9,26 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::answer::{ChunkUsage, Completion};
+use crate::answer::{ChunkUsage, Completion, Progress};
+use crate::dialect::{Dialect, Framing};
 use crate::fault::{BeforeHead, Cut, ErrorKind, Fault, UsageFault};
 use crate::model::Profile;
 
 use super::body::{Body, Outlet};
 use super::clock;
 use super::error;
+use super::framing::{self, Place};
 use super::socket::Line;
-use super::sse::{self, Place};
 use super::state::{Ended, Running};
 
 /// One answer to play.
 #[derive(Debug)]
 pub(super) struct Play {
     pub(super) fault: Fault,
-    pub(super) profile: Profile,
+    pub(super) dialect: Dialect,
+    pub(super) framing: Framing,
+    /// In whose form errors come.
+    pub(super) manners: Profile,
     pub(super) pace: Duration,
     pub(super) line: Line,
     /// When the call arrived at the limits.
@@ -89,37 +93,48 @@ impl Play {
             _ if include_usage => ChunkUsage::Null,
             _ => ChunkUsage::Absent,
         };
-        let events = completion.events(include_usage);
-        let done = bool::from(self.fault.done);
+        let mut steps = completion.steps(include_usage);
+        let done = self.dialect.says_done() && bool::from(self.fault.done);
+        if !self.dialect.says_done() && !bool::from(self.fault.done) {
+            steps.pop();
+        }
         let begun = clock::monotonic();
         let mut tokens = 0_u32;
         let mut pen = Pen {
             outlet,
-            held: String::new(),
+            held: Vec::new(),
         };
-        for (sent, event) in events.iter().enumerate() {
+        for (sent, step) in steps.iter().enumerate() {
             let Some(mut play) = self.interlude(&mut pen, sent).await else {
                 return;
             };
-            if event.tokens() > 0 && !play.pace.is_zero() {
+            let new = completion.tokens(*step);
+            if new > 0 && !play.pace.is_zero() {
                 pen.write_out(&play.fault).await;
                 tokens = tokens.saturating_add(1);
                 sleep_until(begun + play.pace.saturating_mul(tokens)).await;
             }
-            play.running.produced(event.tokens());
-            let last = !done && sent + 1 == events.len();
-            let place = if last { Place::Last } else { Place::Within };
-            let data = completion.event(*event, usage, play.running.output_tokens());
-            pen.write(&play.fault, sse::event(&play.fault, &data, place))
-                .await;
+            play.running.produced(new);
+            let progress = Progress {
+                number: sent,
+                tokens: play.running.output_tokens(),
+                usage,
+            };
+            let place = match (sent, sent + 1 == steps.len() && !done) {
+                (_, true) => Place::Last,
+                (0, false) => Place::First,
+                (_, false) => Place::Within,
+            };
+            let frame = completion.frame(*step, progress);
+            let bytes = framing::event(play.framing, &play.fault, &frame, place);
+            pen.write(&play.fault, bytes).await;
             self = play;
         }
-        let Some(play) = self.interlude(&mut pen, events.len()).await else {
+        let Some(play) = self.interlude(&mut pen, steps.len()).await else {
             return;
         };
         if done {
-            pen.write(&play.fault, sse::event(&play.fault, "[DONE]", Place::Last))
-                .await;
+            pen.write(&play.fault, framing::done(&play.fault)).await;
         }
         pen.write_out(&play.fault).await;
         play.running.end(Ended::Served);
@@ -131,17 +146,23 @@ impl Play {
         let fault = &self.fault;
         if fault.pause_after == now {
             pen.write_out(fault).await;
-            silence(&pen.outlet, fault, Some(fault.pause_ms.as_duration())).await;
+            silence(
+                &pen.outlet,
+                fault,
+                self.framing,
+                Some(fault.pause_ms.as_duration()),
+            )
+            .await;
         }
         if fault.hang_after == now {
             pen.write_out(fault).await;
-            silence(&pen.outlet, fault, None).await;
+            silence(&pen.outlet, fault, self.framing, None).await;
         }
         if fault.error_after == now {
             let kind = fault.kind.unwrap_or(ErrorKind::Server);
-            let error = error::error(self.profile, kind, 500).to_string();
-            pen.write(fault, sse::event(fault, &error, Place::Last))
-                .await;
+            let frame = error::frame(self.dialect, self.manners, kind, sent);
+            let bytes = framing::error(self.framing, fault, &frame, sent);
+            pen.write(fault, bytes).await;
             pen.write_out(fault).await;
             self.running.end(Ended::Failed);
             return None;
@@ -160,13 +181,13 @@ impl Play {
 /// Writes events, or holds them to write them together.
 struct Pen {
     outlet: Outlet,
-    held: String,
+    held: Vec<u8>,
 }
 
 impl Pen {
-    async fn write(&mut self, fault: &Fault, event: String) {
+    async fn write(&mut self, fault: &Fault, event: Vec<u8>) {
         if fault.coalesce {
-            self.held.push_str(&event);
+            self.held.extend(event);
         } else {
             send(&self.outlet, fault, event.into()).await;
         }
@@ -187,7 +208,7 @@ async fn send(outlet: &Outlet, fault: &Fault, mut bytes: Bytes) {
 }
 
 /// Nothing for this long, or for ever, but for comments where the fault wants them.
-async fn silence(outlet: &Outlet, fault: &Fault, length: Option<Duration>) {
+async fn silence(outlet: &Outlet, fault: &Fault, framing: Framing, length: Option<Duration>) {
     let begun = clock::monotonic();
     let end = length.map(|length| begun + length);
     let between = fault.comment_ms.as_duration();
@@ -198,7 +219,9 @@ async fn silence(outlet: &Outlet, fault: &Fault, length: Option<Duration>) {
             break;
         }
         sleep_until(next).await;
-        outlet.send(sse::comment(fault).into()).await;
+        outlet
+            .send(framing::keep_alive(framing, fault).into())
+            .await;
     }
     match end {
         Some(end) => sleep_until(end).await,

@@ -10,7 +10,8 @@ use super::body::Body;
 use super::error::Failure;
 use super::socket::Line;
 use super::state::Shared;
-use super::{admin, chat};
+use super::{admin, call};
+use crate::dialect::{Dialect, Door, Task};
 
 /// Listed when any model is accepted.
 const ANY_MODEL: &str = "gpt-fake";
@@ -24,12 +25,12 @@ pub(super) async fn answer(
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
     Ok(match Place::of(&path, request.uri().query()) {
-        Place::Chat(deployment) if method == Method::POST => {
-            chat::answer(shared, line, request, deployment).await
+        Place::Call(door) if method == Method::POST => {
+            call::answer(shared, line, request, door).await
         }
         Place::Models(model) if method == Method::GET => models(&shared, model),
         Place::Admin => admin::answer(&shared, request).await,
-        Place::Chat(_) | Place::Models(_) => admin::failed(Failure::no_method(&method, &path)),
+        Place::Call(_) | Place::Models(_) => admin::failed(Failure::no_method(&method, &path)),
         Place::Nowhere => admin::failed(Failure::no_path(&method, &path)),
     })
 }
@@ -37,8 +38,8 @@ pub(super) async fn answer(
 /// What a path is.
 #[derive(PartialEq, Eq, Debug)]
 enum Place<'a> {
-    /// Chat completions, of this deployment where the path names it.
-    Chat(Option<String>),
+    /// A call.
+    Call(Door),
     /// All models, or one.
     Models(Option<&'a str>),
     Admin,
@@ -54,9 +55,10 @@ impl<'a> Place<'a> {
             // Azure knows no deployment path without a version.
             let versioned = query.is_some_and(|query| query.contains("api-version="));
             return match rest.strip_suffix("/chat/completions").filter(|_| versioned) {
-                Some(deployment) if !deployment.is_empty() => {
-                    Self::Chat(Some(deployment.to_owned()))
-                }
+                Some(deployment) if !deployment.is_empty() => Self::Call(Door {
+                    model: Some(deployment.to_owned()),
+                    ..Door::to(Dialect::Chat)
+                }),
                 _ => Self::Nowhere,
             };
         }
@@ -64,7 +66,12 @@ impl<'a> Place<'a> {
             .strip_prefix("/openai/v1")
             .or_else(|| path.strip_prefix("/v1"))
         {
-            Some("/chat/completions") => Self::Chat(None),
+            Some("/chat/completions") => Self::Call(Door::to(Dialect::Chat)),
+            Some("/messages") if path.starts_with("/v1") => Self::Call(Door::to(Dialect::Messages)),
+            Some("/messages/count_tokens") if path.starts_with("/v1") => Self::Call(Door {
+                task: Task::Count,
+                ..Door::to(Dialect::Messages)
+            }),
             Some("/models") => Self::Models(None),
             Some(rest) => rest
                 .strip_prefix("/models/")
@@ -102,13 +109,19 @@ mod tests {
     #[test]
     fn paths_lead_where_they_should() {
         let version = Some("api-version=2024-10-21");
+        let chat = |model: Option<&str>| {
+            Place::Call(Door {
+                model: model.map(str::to_owned),
+                ..Door::to(Dialect::Chat)
+            })
+        };
         for (path, query, place) in [
-            ("/v1/chat/completions", None, Place::Chat(None)),
-            ("/openai/v1/chat/completions", version, Place::Chat(None)),
+            ("/v1/chat/completions", None, chat(None)),
+            ("/openai/v1/chat/completions", version, chat(None)),
             (
                 "/openai/deployments/d/chat/completions",
                 version,
-                Place::Chat(Some("d".to_owned())),
+                chat(Some("d")),
             ),
             (
                 "/openai/deployments/d/chat/completions",

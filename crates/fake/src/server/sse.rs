@@ -2,21 +2,20 @@
 
 use crate::fault::{Eol, Fault};
 
-/// Whether an event is followed by others.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
-    Within,
-    /// The last one, whose blank line may be missing.
-    Last,
-}
+use super::framing::Place;
 
-/// An event with this `data`, preceded by a comment where the fault wants one.
-pub(super) fn event(fault: &Fault, data: &str, place: Place) -> String {
+/// An event of type `name` with this `data`, preceded by a comment where the fault wants one.
+pub(super) fn event(fault: &Fault, name: Option<&str>, data: &str, place: Place) -> String {
     let eol = eol(fault);
     let field = if fault.no_space { "data:" } else { "data: " };
     let mut lines = String::with_capacity(data.len() + 32);
     if fault.comments {
         lines.push_str(&comment(fault));
+    }
+    if let Some(name) = name {
+        lines.push_str(&field.replace("data", "event"));
+        lines.push_str(name);
+        lines.push_str(eol);
     }
     lines.push_str(field);
     // Between two members a line end is only white space to JSON.
@@ -30,7 +29,7 @@ pub(super) fn event(fault: &Fault, data: &str, place: Place) -> String {
         None => lines.push_str(data),
     }
     lines.push_str(eol);
-    if place == Place::Within || bool::from(fault.last_blank) {
+    if place != Place::Last || bool::from(fault.last_blank) {
         lines.push_str(eol);
     }
     lines
@@ -78,11 +77,16 @@ mod tests {
             ),
             (r#"{"last_blank":false}"#, "data: {\"a\":1,\"b\":2}\n"),
         ] {
-            assert_eq!(event(&fault(json), data, Place::Last), framed);
+            assert_eq!(event(&fault(json), None, data, Place::Last), framed);
         }
         assert_eq!(
-            event(&fault(r#"{"last_blank":false}"#), "x", Place::Within),
-            "data: x\n\n"
+            event(
+                &fault(r#"{"last_blank":false}"#),
+                Some("ping"),
+                "x",
+                Place::Within
+            ),
+            "event: ping\ndata: x\n\n"
         );
     }
 }

@@ -27,11 +27,12 @@ pub(super) struct State {
     pub(super) log: Log,
     pub(super) queue: Queue,
     attempts: Attempts,
+    answered: Attempts,
     random: Random,
     answers: u64,
 }
 
-/// How often each body came that carries a fault of its own.
+/// How often each body or conversation came of which it matters.
 #[derive(Debug, Default)]
 struct Attempts {
     counts: BTreeMap<u64, usize>,
@@ -53,6 +54,7 @@ impl Shared {
             log: Log::new(settings.memory.clone()),
             queue,
             attempts: Attempts::default(),
+            answered: Attempts::default(),
             random: Random::new(settings.seed),
             answers: 0,
             settings: Arc::new(settings),
@@ -95,6 +97,7 @@ impl State {
         self.log.reset(self.settings.memory.clone());
         self.queue = Queue::default();
         self.attempts = Attempts::default();
+        self.answered = Attempts::default();
         self.random = Random::new(self.settings.seed);
     }
 
@@ -111,6 +114,11 @@ impl State {
         fault
             .for_call(earlier)
             .map(|(fault, status)| (fault.clone(), status))
+    }
+
+    /// Whether this conversation had no answer yet, of which that is to be told.
+    pub(super) fn is_first_answer(&mut self, ask: &Ask) -> bool {
+        self.answered.count(ask.conversation) == 0
     }
 
     /// A fraction for the jitter of the next arrival.

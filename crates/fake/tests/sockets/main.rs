@@ -11,5 +11,6 @@
 
 mod answers;
 mod faults;
+mod messages;
 mod providers;
 mod support;

@@ -205,6 +205,20 @@ impl Reply {
             .collect()
     }
 
+    /// The types of the events and their data.
+    pub(crate) fn named(&self) -> Vec<(String, Value)> {
+        let field = |event: &str, name: &str| {
+            let mut lines = event.lines();
+            let line = lines.find_map(|line| line.strip_prefix(name).map(str::to_owned));
+            line.unwrap_or_default()
+        };
+        let events = self.text().split("\n\n").filter(|event| !event.is_empty());
+        let parse = |text: &str| serde_json::from_str(text).unwrap_or(Value::Null);
+        events
+            .map(|event| (field(event, "event: "), parse(&field(event, "data: "))))
+            .collect()
+    }
+
     /// The events that are JSON.
     pub(crate) fn chunks(&self) -> Vec<Value> {
         self.events()
@@ -248,4 +262,29 @@ pub(crate) fn request(stream: bool, fake: Value) -> Value {
         body["stream_options"] = json!({"include_usage": true});
     }
     body
+}
+
+/// A tool `look_up` that wants a city, as JSON Schema.
+pub(crate) fn look_up() -> Value {
+    json!({"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}})
+}
+
+/// A schema that `fits` checks.
+pub(crate) fn report() -> Value {
+    json!({"type": "object", "required": ["kind", "gates"], "additionalProperties": false, "properties": {
+        "kind": {"type": "string", "enum": ["lock", "weir"]},
+        "gates": {"type": "array", "items": {
+            "type": "object", "required": ["level"], "properties": {"level": {"type": "integer"}}}},
+    }})
+}
+
+/// Whether a text is JSON after [`report`].
+pub(crate) fn fits(text: &str) -> bool {
+    let Ok(value) = serde_json::from_str::<Value>(text) else {
+        return false;
+    };
+    let gates = value["gates"]
+        .as_array()
+        .is_some_and(|gates| !gates.is_empty() && gates.iter().all(|gate| gate["level"].is_i64()));
+    gates && (value["kind"] == "lock" || value["kind"] == "weir")
 }

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Response;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Response};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Outcome, Reception, Signal};
-use sluicegate_dialect::openai::classify;
-use sluicegate_dialect::{charge_refused, refusal_facts, retry_hint, told_by_refusal};
+use sluicegate_dialect::classify;
+use sluicegate_dialect::{Whole, charge_refused, refusal_facts, retry_hint, told_by_refusal};
 
 use super::{Answer, AnswerBody, Call};
 use crate::answer_kind::{is_callers_fault, limit_type, redacted};
@@ -48,9 +49,19 @@ impl Call<'_> {
         let limit_closed = reservation.is_closed_by(&told);
         if is_callers_fault(head.status, &error) {
             self.exchange.attempted(error.class.name());
+            let mut head = head;
+            let body = self.crossing.error(&error, body);
+            if !self.crossing.is_same() {
+                let json = HeaderValue::from_static("application/json");
+                head.headers.insert(CONTENT_TYPE, json);
+            }
             return Ok(Answer {
                 head,
-                body: AnswerBody::Whole(body),
+                body: AnswerBody::Whole(Whole {
+                    body,
+                    usage: None,
+                    cut: false,
+                }),
                 fault: Some(error.class),
             });
         }

@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
-use http::{Method, StatusCode, request};
-use sluicegate_catalog::{ErrorClass, LanePriority};
+use http::{Method, StatusCode, Uri, request};
+use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Attempts, Prospect, TargetId, Timestamp};
-use sluicegate_dialect::{Changes, IncludeUsage, Priority};
+use sluicegate_dialect::{Crossing, Outbound};
 
-use super::candidate::{Candidate, CandidateList};
+use super::candidate::{Candidate, CandidateList, Unsayable};
 use super::headers::upstream_headers;
 use super::query::upstream_address;
 use super::sending::Sending;
@@ -35,6 +35,8 @@ pub(super) enum Called {
     Refused(Refused),
     /// Nothing was sent: the breaker was in the way, until then.
     LeftAlone(Prospect),
+    /// Nothing was sent: it cannot be asked there.
+    Unsayable(Unsayable),
     /// It was sent and failed.
     Failed(Ended),
 }
@@ -77,6 +79,10 @@ impl Sending<'_> {
     ) -> Result<Called, Failure> {
         let candidates = self.candidates;
         let candidate = candidates.at(place);
+        let outbound = match candidates.outbound(place) {
+            Ok(outbound) => outbound,
+            Err(unsayable) => return Ok(Called::Unsayable(unsayable)),
+        };
         let reservation = match self.admitted(place, deadline).await? {
             Admission::Admitted(reservation) => reservation,
             Admission::Refused(refused) => return Ok(Called::Refused(refused)),
@@ -91,7 +97,8 @@ impl Sending<'_> {
         health.with_budget(candidate.route.whose(), |budget| {
             self.attempts.begins(TargetId::new(place), budget, now);
         });
-        self.sent(place, reservation, pass, deadline).await
+        self.sent(place, outbound, reservation, pass, deadline)
+            .await
     }
 
     /// Passes the breaker, or tells when it opens.
@@ -143,6 +150,7 @@ impl Sending<'_> {
     async fn sent(
         &mut self,
         place: usize,
+        outbound: &Outbound,
         mut reservation: Reservation,
         pass: Passed,
         deadline: Timestamp,
@@ -150,30 +158,42 @@ impl Sending<'_> {
         let candidates = self.candidates;
         let candidate = candidates.at(place);
         let upstream = candidate.route.upstream;
-        let priority = candidate.route.account.provider.lane_priority.as_ref();
-        let priority = priority.map(|priority| Priority {
-            field: &priority.field,
-            value: LanePriority::of(self.standing.lane),
-        });
-        let body = self.envelope.rewrite(&Changes {
-            model: (candidate.route.model != self.envelope.facts.model)
-                .then_some(candidate.route.model),
-            include_usage: IncludeUsage::Ask,
-            output_cap: None,
-            priority,
-        });
+        let crossing = candidate
+            .crossing
+            .expect("what has an outbound body has a way");
+        let stamp = self.stamp();
         let mut pass = Some(pass);
         let mut tried = Vec::new();
         let mut credentials = upstream.credentials(&tried, self.now());
         loop {
             self.calls += 1;
             self.exchange.reserved(candidate.demand);
-            let outgoing = Outgoing::new(body.clone(), reservation.departure());
-            let request = request(candidate, outgoing, self.client, credentials.as_ref());
+            let outgoing = Outgoing::new(outbound.body.clone(), reservation.departure());
+            let stream = self.envelope.facts().stream;
+            let address = upstream.address(crossing.endpoint(stream), candidate.route.model);
+            let Some(address) = address else {
+                return Ok(Called::Unsayable(Unsayable::Operation));
+            };
+            let mut request = request(
+                candidate,
+                crossing,
+                &address,
+                outgoing,
+                self.client,
+                credentials.as_ref(),
+            );
+            let wall = self.gateway.clock().now().wall;
+            if let Err(error) = upstream.sign(&mut request, &outbound.body, wall) {
+                let account = &*candidate.route.account.name;
+                tracing::warn!(account, %error, "a request cannot be sent");
+                return Ok(Called::Unsayable(Unsayable::Operation));
+            }
             let call = Call {
                 gateway: self.gateway,
                 route: candidate.route,
                 envelope: self.envelope,
+                crossing,
+                stamp: &stamp,
                 demand: candidate.demand,
                 exchange: self.exchange,
                 head_hold: self.snapshot.policy.stream.head_hold,
@@ -277,6 +297,8 @@ fn moved(candidate: &Candidate<'_>, place: &Place, snapshot: &Snapshot) -> Optio
 
 fn request(
     candidate: &Candidate<'_>,
+    crossing: Crossing,
+    address: &Uri,
     body: Outgoing,
     client: &request::Parts,
     credentials: Option<&Credentials>,
@@ -284,8 +306,9 @@ fn request(
     let header = credentials.map(|credentials| credentials.header.clone());
     let mut request = http::Request::new(body);
     *request.method_mut() = Method::POST;
-    *request.uri_mut() = upstream_address(&candidate.route.upstream.chat, client.uri.query());
-    *request.headers_mut() = upstream_headers(&client.headers, header);
+    *request.uri_mut() = upstream_address(address, client.uri.query());
+    let row = &candidate.route.account.provider.headers;
+    *request.headers_mut() = upstream_headers(&client.headers, crossing, row, header);
     request
 }
 

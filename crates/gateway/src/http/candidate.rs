@@ -3,14 +3,19 @@
 //! To the core a destination is its place in this list, and not its target in the ledger: two models of one wildcard share a target
 //! and are still two places to go. What the core decides, it decides here by facts that are looked up when it asks.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use sluicegate_catalog::LanePriority;
 use sluicegate_config::{Destination, Price};
 use sluicegate_core::{
     Amounts, Asking, Attempts, Condition, Elsewhere, Facts, Prospect, TargetId, Timestamp,
 };
-use sluicegate_dialect::RequestFacts;
+use sluicegate_dialect::canonical::{Inexpressible, Target};
+use sluicegate_dialect::{
+    Changes, Crossing, Envelope, IncludeUsage, Outbound, Priority, RequestError, RequestFacts,
+};
 
+use crate::answer_lengths::AnswerLengths;
 use crate::driver::Place;
 use crate::gateway::Gateway;
 use crate::health::Whose;
@@ -28,7 +33,22 @@ pub(super) struct Candidate<'a> {
     /// Micro-dollars.
     price: u64,
     fits_context: bool,
+    /// How the request gets there; `None` where the provider has nothing of the kind.
+    pub(super) crossing: Option<Crossing>,
+    /// The request as it is sent there, once it was asked for.
+    outbound: OnceLock<Outbound>,
     to: &'a Destination,
+}
+
+/// Why a candidate cannot be asked, whatever its limits.
+#[derive(Debug)]
+pub(crate) enum Unsayable {
+    /// It has no such operation.
+    Operation,
+    /// Its dialect does not know these members of the request.
+    Members(Vec<Inexpressible>),
+    /// The body cannot be translated.
+    Body(RequestError),
 }
 
 /// All of one request's, in the order of its route.
@@ -39,6 +59,7 @@ pub(super) struct CandidateList<'a> {
     route: &'a sluicegate_config::Route,
     list: Vec<Candidate<'a>>,
     asking: Asking,
+    envelope: &'a Envelope,
 }
 
 impl<'a> CandidateList<'a> {
@@ -48,18 +69,22 @@ impl<'a> CandidateList<'a> {
         snapshot: &'a Arc<Snapshot>,
         route: &'a sluicegate_config::Route,
         requested: &'a str,
-        facts: &RequestFacts,
+        envelope: &'a Envelope,
         asking: Asking,
     ) -> Self {
         let mut list: Vec<Candidate<'a>> = Vec::new();
+        let facts = envelope.facts();
         for to in route.destinations() {
             if list.iter().any(|known| known.to.is_same(to)) {
                 continue;
             }
             let way = snapshot.route(to, requested);
+            let crossing = Crossing::to(envelope.operation(), &way.account.provider);
             list.push(Candidate {
                 route: way,
-                demand: settlement::demand(way, facts, gateway.answer_lengths()),
+                demand: demand(way, crossing, facts, gateway.answer_lengths()),
+                crossing,
+                outbound: OnceLock::new(),
                 price: way
                     .deployment
                     .price
@@ -83,7 +108,38 @@ impl<'a> CandidateList<'a> {
             route,
             list,
             asking,
+            envelope,
         }
+    }
+
+    /// The request as it is sent to `place`.
+    ///
+    /// # Errors
+    ///
+    /// What of it cannot be said there, unless the route allows that it is dropped.
+    pub(super) fn outbound(&self, place: usize) -> Result<&Outbound, Unsayable> {
+        let candidate = &self.list[place];
+        let crossing = candidate.crossing.ok_or(Unsayable::Operation)?;
+        if let Some(outbound) = candidate.outbound.get() {
+            return Ok(outbound);
+        }
+        let (provider, model) = (&candidate.route.account.provider, candidate.route.model);
+        let changes = Changes {
+            model: Some(model),
+            include_usage: IncludeUsage::Ask,
+            output_cap: None,
+            priority: provider.lane_priority.as_ref().map(|priority| Priority {
+                field: &priority.field,
+                value: LanePriority::of(self.asking.lane),
+            }),
+        };
+        let outbound = crossing
+            .outbound(self.envelope, &changes, || Target::of(provider, model))
+            .map_err(Unsayable::Body)?;
+        if !outbound.inexpressible.is_empty() && !self.route.lossy {
+            return Err(Unsayable::Members(outbound.inexpressible));
+        }
+        Ok(candidate.outbound.get_or_init(|| outbound))
     }
 
     /// The route, with places in this list for targets.
@@ -116,6 +172,7 @@ impl<'a> CandidateList<'a> {
         Facts {
             passes: over(self.passes(place, attempts, now), now),
             start: over(self.start(place), now),
+            speaks: self.list[place].crossing.is_some(),
             fits_context: self.list[place].fits_context,
             price: self.list[place].price,
             latency: self.gateway.health().latency(self.whose(place)),
@@ -132,6 +189,7 @@ impl<'a> CandidateList<'a> {
                 .passes(self.whose(other), Elsewhere::Possible, now);
             !attempts.has_tried(TargetId::new(other))
                 && self.opens_to_unavailable(other)
+                && self.list[other].crossing.is_some()
                 && self.list[other].fits_context
                 && passes <= Prospect::At(now)
                 && self.start(other).makes(self.asking.deadline.max(now))
@@ -190,6 +248,29 @@ fn over(prospect: Prospect, now: Timestamp) -> Prospect {
     }
 }
 
+/// What the request is charged there. A dialect that wants a maximum gets one where the request has none, and is charged for that; what no
+/// model answers is charged nowhere.
+fn demand(
+    route: Route<'_>,
+    crossing: Option<Crossing>,
+    facts: &RequestFacts,
+    lengths: &AnswerLengths,
+) -> Amounts {
+    match crossing {
+        Some(Crossing::Same(operation)) if !operation.is_charged() => Amounts::default(),
+        Some(Crossing::Translated { provider, .. })
+            if facts.output_cap.is_none() && provider.wants_output_cap() =>
+        {
+            let facts = RequestFacts {
+                output_cap: Some(route.account.provider.translation.output_default),
+                ..facts.clone()
+            };
+            settlement::demand(route, &facts, lengths)
+        }
+        _ => settlement::demand(route, facts, lengths),
+    }
+}
+
 /// Input and the most output, in tokens. Without a maximum the provider stops at the context by itself.
 fn length(facts: &RequestFacts) -> u64 {
     let output = facts.output_cap.unwrap_or(0);
@@ -212,7 +293,7 @@ mod tests {
         BackoffRule, ErrorClass, Failure, Lane, LoadEffects, LoadLevel, RetryRule,
     };
 
-    use sluicegate_dialect::openai::Envelope;
+    use sluicegate_dialect::Operation;
 
     use super::*;
     use crate::clock::Clock;
@@ -241,7 +322,8 @@ routes:
             r#"{{"model":"m","messages":[{{"role":"user","content":"{}"}}],"max_tokens":1000}}"#,
             "word ".repeat(1_000)
         );
-        let envelope = Envelope::decode(&body.into()).expect("a request");
+        let envelope = Envelope::decode(Operation::ChatCompletions, &body.into());
+        let envelope = envelope.expect("a request");
         let asking = Asking {
             lane: Lane::Api,
             deadline: Timestamp::MAX,
@@ -249,7 +331,7 @@ routes:
             load: LoadLevel::Normal,
             effects: LoadEffects::NONE,
         };
-        let list = CandidateList::new(&gateway, &snapshot, route, "m", &envelope.facts, asking);
+        let list = CandidateList::new(&gateway, &snapshot, route, "m", &envelope, asking);
         look(&list)
     }
 

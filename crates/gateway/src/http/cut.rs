@@ -3,8 +3,7 @@
 //! A maximum that the client named is its own to raise. One that load lowered, or that it left to the provider, may be raised to what
 //! the route says, once: a second call that is paid like any other. A stream has reached the client by the time that it is cut.
 
-use sluicegate_dialect::Changes;
-use sluicegate_dialect::openai::{Envelope, Usage, is_cut};
+use sluicegate_dialect::{Changes, Envelope};
 
 use crate::attempt::{Answer, AnswerBody};
 
@@ -16,26 +15,22 @@ pub(super) fn raised(
     raise_cap: Option<u64>,
     answer: &Answer,
 ) -> Option<Envelope> {
-    let AnswerBody::Whole(body) = &answer.body else {
+    let AnswerBody::Whole(whole) = &answer.body else {
         return None;
     };
-    if !answer.head.status.is_success() || !is_cut(body) {
+    if !answer.head.status.is_success() || !whole.cut {
         return None;
     }
-    let choices = asked.facts.choices.max(asked.facts.best_of).max(1);
-    let length = Usage::from_completion(body).map(|usage| usage.output_tokens / choices);
-    let cap = raised_cap(
-        asked.facts.output_cap,
-        sent.facts.output_cap,
-        length,
-        raise_cap?,
-    )?;
+    let (facts, sent) = (asked.facts(), sent.facts());
+    let choices = facts.choices.max(facts.best_of).max(1);
+    let length = whole.usage.map(|usage| usage.output_tokens / choices);
+    let cap = raised_cap(facts.output_cap, sent.output_cap, length, raise_cap?)?;
     let changes = Changes {
         output_cap: Some(cap),
         ..Changes::default()
     };
     // It was read once, and a number in it is another: it can be read again.
-    Envelope::decode(&asked.rewrite(&changes)).ok()
+    asked.again(&asked.rewrite(&changes)).ok()
 }
 
 /// The maximum that is worth another call, after one of `sent` cut an answer of `length`.

@@ -10,7 +10,8 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use sluicegate_config::Route;
 use sluicegate_core::{LoadEffects, LoadLevel};
 use sluicegate_dialect::Changes;
-use sluicegate_dialect::openai::{Envelope, RequestError, Template};
+use sluicegate_dialect::canonical::Inexpressible;
+use sluicegate_dialect::{Envelope, RequestError};
 
 use crate::gateway::{Gateway, RequestId};
 
@@ -24,6 +25,8 @@ pub(super) struct Degraded {
     what: Option<What>,
     /// A smaller model answered.
     smaller: bool,
+    /// Members of the request that were dropped.
+    dropped: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +56,7 @@ impl Degraded {
         floor: u64,
     ) -> Result<Option<Envelope>, RequestError> {
         let Some((asked, given)) = envelope
-            .facts
+            .facts()
             .output_cap
             .and_then(|asked| Some((asked, effects.output_cap(asked, floor)?)))
         else {
@@ -64,7 +67,7 @@ impl Degraded {
             ..Changes::default()
         });
         self.what = Some(What::Cap { asked, given });
-        Envelope::decode(&lowered).map(Some)
+        envelope.again(&lowered).map(Some)
     }
 
     /// The maximum that a cut answer was asked for once more with.
@@ -85,15 +88,11 @@ impl Degraded {
     ) -> Option<Response> {
         let text = route.template.as_deref();
         let text = text.filter(|_| effects.answers_from_template)?;
-        self.what = Some(What::Template);
         let wall = gateway.clock().now().wall;
-        let body = Template {
-            id: &format!("chatcmpl-{id}"),
-            created: wall.as_unix_nanos() / 1_000_000_000,
-            text,
-        }
-        .answer(envelope);
-        let media_type = if envelope.facts.stream {
+        let created_s = wall.as_unix_nanos() / 1_000_000_000;
+        let body = envelope.templated(text, &id.to_string(), created_s)?;
+        self.what = Some(What::Template);
+        let media_type = if envelope.facts().stream {
             "text/event-stream; charset=utf-8"
         } else {
             "application/json"
@@ -109,13 +108,22 @@ impl Degraded {
         self.smaller = true;
     }
 
+    /// These members of the request were dropped.
+    pub(super) fn without(&mut self, members: &[Inexpressible]) {
+        let fields = members.iter().map(|member| member.field.clone());
+        self.dropped = fields.collect();
+    }
+
     /// What was degraded, as metrics name it.
     pub(super) fn effects(&self) -> impl Iterator<Item = &'static str> {
         let what = self.what.map(|what| match what {
             What::Cap { .. } => "max_tokens",
             What::Template => "template",
         });
-        what.into_iter().chain(self.smaller.then_some("model"))
+        let dropped = (!self.dropped.is_empty()).then_some("members");
+        what.into_iter()
+            .chain(self.smaller.then_some("model"))
+            .chain(dropped)
     }
 
     /// Tells the client, where there is something to tell.
@@ -129,25 +137,27 @@ impl Degraded {
             Some(What::Cap { asked, given }) => Some(format!("max_tokens {asked}->{given}")),
         };
         let smaller = self.smaller.then(|| "model".to_owned());
-        let all: Vec<String> = smaller.into_iter().chain(what).collect();
-        if !all.is_empty() {
-            let all = HeaderValue::try_from(all.join(", "));
-            headers.insert(
-                DEGRADED,
-                all.expect("words, digits and an arrow are legal in a header"),
-            );
+        let dropped = self.dropped.iter().map(|field| format!("-{field}"));
+        let all: Vec<String> = smaller.into_iter().chain(what).chain(dropped).collect();
+        // A name is the client's own, and may be one that no header can say.
+        if !all.is_empty()
+            && let Ok(all) = HeaderValue::try_from(all.join(", "))
+        {
+            headers.insert(DEGRADED, all);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use sluicegate_dialect::Operation;
+
     use super::*;
     use sluicegate_core::LoadRules;
 
     fn request(members: &str) -> Envelope {
         let body = format!(r#"{{"model":"m","messages":[{{"role":"user"}}]{members}}}"#);
-        Envelope::decode(&body.into()).expect("a request")
+        Envelope::decode(Operation::ChatCompletions, &body.into()).expect("a request")
     }
 
     fn told(degraded: &Degraded) -> Vec<(String, String)> {
@@ -170,7 +180,7 @@ mod tests {
             .lower(&asked, effects, 256)
             .expect("still a request");
         let lowered = lowered.expect("half is above the floor");
-        assert_eq!(lowered.facts.output_cap, Some(2_048));
+        assert_eq!(lowered.facts().output_cap, Some(2_048));
         let said = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(
             told(&degraded),

@@ -11,10 +11,10 @@ use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use sluicegate_core::Refusal;
-use sluicegate_dialect::openai::{ErrorOut, RequestError, error_body, error_event};
+use sluicegate_dialect::{Dialect, ErrorOut, Operation, RequestError};
 
+use super::candidate::Unsayable;
 use super::upstream_failure::UpstreamFailure;
-
 use crate::driver::Refused;
 use crate::gateway::RequestId;
 
@@ -52,6 +52,15 @@ pub(crate) enum Failure {
     NoRoom,
     /// No deployment answers for that model.
     UnknownModel(String),
+    /// None of the upstreams that it may go to can be asked for it.
+    Unsayable {
+        /// The route.
+        route: String,
+        /// What the first of them speaks.
+        dialect: &'static str,
+        operation: Operation,
+        unsayable: Unsayable,
+    },
     NoSuchPath {
         method: Method,
         path: String,
@@ -100,10 +109,10 @@ pub(super) enum Retry {
 }
 
 impl Failure {
-    /// The response in the dialect of OpenAI.
-    pub(crate) fn response(&self) -> Response {
+    /// The response to a client that speaks `dialect`.
+    pub(crate) fn response(&self, dialect: Dialect) -> Response {
         let described = self.describe();
-        let body = error_body(&described.out());
+        let body = dialect.error_body(&described.out());
         let mut response = (described.status, Body::from(body)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -132,9 +141,9 @@ impl Failure {
         response
     }
 
-    /// The event that ends a stream which has already begun.
-    pub(crate) fn event(&self) -> Bytes {
-        error_event(&self.describe().out())
+    /// The event that ends a stream which has already begun, for a client that speaks `dialect`.
+    pub(crate) fn event(&self, dialect: Dialect) -> Bytes {
+        dialect.error_event(&self.describe().out())
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -199,7 +208,7 @@ impl Failure {
                 status: StatusCode::NOT_FOUND,
                 ..invalid(match path.strip_prefix("/v1/") {
                     Some(_) => format!(
-                        "{method} {path} is not served (yet): there are POST /v1/chat/completions and GET /v1/models"
+                        "{method} {path} is not served (yet): there are POST /v1/chat/completions, /v1/messages, /v1/messages/count_tokens and GET /v1/models"
                     ),
                     None => format!(
                         "nothing is served at {method} {path}; the base URL of an SDK ends in /v1"
@@ -210,6 +219,12 @@ impl Failure {
                 status: StatusCode::METHOD_NOT_ALLOWED,
                 ..invalid(format!("{path} does not take {method}"))
             },
+            Self::Unsayable {
+                route,
+                dialect,
+                operation,
+                unsayable,
+            } => describe_unsayable(route, dialect, *operation, unsayable),
             Self::Refused(refused) => describe_refused(refused),
             Self::CoolingDown {
                 route,
@@ -228,6 +243,8 @@ impl Failure {
 impl Described {
     fn out(&self) -> ErrorOut<'_> {
         ErrorOut {
+            status: self.status,
+            wait: self.wait,
             message: &self.message,
             kind: self.kind,
             code: self.code,
@@ -245,6 +262,32 @@ pub(super) fn invalid(message: String) -> Described {
         message,
         wait: None,
         retry: Retry::Useless,
+    }
+}
+
+fn describe_unsayable(
+    route: &str,
+    dialect: &str,
+    operation: Operation,
+    unsayable: &Unsayable,
+) -> Described {
+    match unsayable {
+        Unsayable::Operation => invalid(format!(
+            "{route} has no {}: its provider speaks the {dialect} dialect, which knows none",
+            operation.name()
+        )),
+        Unsayable::Members(members) => {
+            let members = members.iter().map(|member| format!("`{}`", member.field));
+            let members: Vec<String> = members.collect();
+            invalid(format!(
+                "{} cannot be said to {route}, whose provider speaks the {dialect} dialect; leave it out, or write `lossy: allow` into the route to have it dropped",
+                members.join(", ")
+            ))
+        }
+        Unsayable::Body(error) => Described {
+            param: error.param,
+            ..invalid(error.message.clone())
+        },
     }
 }
 

@@ -3,12 +3,15 @@
 //! Nearly all pass: unknown ones may mean something to either side. What stays here is the connection's own, the client's secrets,
 //! what is said anew, and what would choose whose budget our key spends.
 
+use std::collections::BTreeMap;
+
 use http::header::{
     ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, COOKIE, EXPECT,
     FORWARDED, HOST, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, ORIGIN, PROXY_AUTHENTICATE,
     PROXY_AUTHORIZATION, RANGE, REFERER, SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
+use sluicegate_dialect::Crossing;
 
 const HOP_BY_HOP: [HeaderName; 9] = [
     CONNECTION,
@@ -57,11 +60,17 @@ const SPENDING_FOR: [HeaderName; 2] = [
 
 const OURS: &str = "x-sluicegate-";
 
-/// The client's headers as they go upstream, with `credentials` of ours.
+/// What headers begin with that speak of a dialect. Where a request is translated they mean nothing to who gets it.
+const OF_A_DIALECT: [&str; 5] = ["anthropic-", "openai-", "x-goog-", "x-stainless-", "x-amz"];
+
+/// The client's headers as they go upstream, with `credentials` of ours, and those of the provider's `row` that it does not say
+/// itself.
 ///
 /// The answer is asked for uncompressed, since its usage is read on the way.
 pub(super) fn upstream_headers(
     client: &HeaderMap,
+    crossing: Crossing,
+    row: &BTreeMap<String, String>,
     credentials: Option<(HeaderName, HeaderValue)>,
 ) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(client.len() + 2);
@@ -71,9 +80,16 @@ pub(super) fn upstream_headers(
             && !HOP_BY_HOP.contains(name)
             && !NEVER_UPSTREAM.contains(name)
             && !name.as_str().starts_with(OURS)
-            && !is_named_by_connection(client, name);
+            && !is_named_by_connection(client, name)
+            && (crossing.is_same() || !is_of_a_dialect(name));
         if kept {
             headers.append(name, value.clone());
+        }
+    }
+    for (name, value) in row {
+        let name = HeaderName::try_from(name);
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
+            headers.entry(name).or_insert(value);
         }
     }
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -99,6 +115,11 @@ pub(super) fn client_headers(upstream: &HeaderMap) -> HeaderMap {
     headers
 }
 
+fn is_of_a_dialect(name: &HeaderName) -> bool {
+    let name = name.as_str();
+    OF_A_DIALECT.iter().any(|stem| name.starts_with(stem))
+}
+
 /// Whether a `Connection` header, of which there may be several, keeps `name` to this connection.
 fn is_named_by_connection(headers: &HeaderMap, name: &HeaderName) -> bool {
     let named = |option: &str| option.trim().eq_ignore_ascii_case(name.as_str());
@@ -112,6 +133,52 @@ fn is_named_by_connection(headers: &HeaderMap, name: &HeaderName) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sluicegate_dialect::Operation;
+
+    fn sent_by(client: &HeaderMap, credentials: Option<(HeaderName, HeaderValue)>) -> HeaderMap {
+        let same = Crossing::Same(Operation::ChatCompletions);
+        upstream_headers(client, same, &BTreeMap::new(), credentials)
+    }
+
+    #[test]
+    fn what_speaks_of_a_dialect_stays_in_it_and_a_row_fills_in_what_is_missing() {
+        let mut client = HeaderMap::new();
+        for name in [
+            "anthropic-version",
+            "anthropic-beta",
+            "x-stainless-lang",
+            "traceparent",
+        ] {
+            client.insert(name, HeaderValue::from_static("1"));
+        }
+        let version = ("anthropic-version".to_owned(), "2".to_owned());
+        let row = BTreeMap::from([version]);
+        let names = |crossing| {
+            let sent = upstream_headers(&client, crossing, &row, None);
+            let names = sent
+                .iter()
+                .map(|(name, value)| format!("{name}={}", value.to_str().expect("text")));
+            let mut names: Vec<String> = names.filter(|name| !name.starts_with("accept")).collect();
+            names.sort();
+            names
+        };
+        let same = names(Crossing::Same(Operation::Messages));
+        assert_eq!(
+            same,
+            [
+                "anthropic-beta=1",
+                "anthropic-version=1",
+                "traceparent=1",
+                "x-stainless-lang=1"
+            ]
+        );
+        let translated = Operation::ChatCompletions.dialect();
+        let translated = Crossing::Translated {
+            client: translated,
+            provider: Operation::Messages.dialect().into(),
+        };
+        assert_eq!(names(translated), ["anthropic-version=2", "traceparent=1"]);
+    }
 
     #[test]
     fn keys_cookies_and_our_own_headers_stay_here() {
@@ -136,7 +203,7 @@ mod tests {
         })
         .collect();
         let ours = (AUTHORIZATION, HeaderValue::from_static("Bearer ours"));
-        let sent = upstream_headers(&client, Some(ours));
+        let sent = sent_by(&client, Some(ours));
         let names: Vec<&str> = sent.keys().map(HeaderName::as_str).collect();
         assert_eq!(
             names,
@@ -148,7 +215,7 @@ mod tests {
             ]
         );
         assert_eq!(sent[AUTHORIZATION], "Bearer ours");
-        assert!(upstream_headers(&client, None).get(AUTHORIZATION).is_none());
+        assert!(sent_by(&client, None).get(AUTHORIZATION).is_none());
     }
 
     #[test]
@@ -158,10 +225,10 @@ mod tests {
             .map(|name| (name, HeaderValue::from_static("theirs")))
             .collect();
         let ours = (AUTHORIZATION, HeaderValue::from_static("Bearer ours"));
-        let sent = upstream_headers(&client, Some(ours));
+        let sent = sent_by(&client, Some(ours));
         let names: Vec<&str> = sent.keys().map(HeaderName::as_str).collect();
         assert_eq!(names, ["accept-encoding", "authorization"]);
-        let sent = upstream_headers(&client, None);
+        let sent = sent_by(&client, None);
         assert_eq!(sent["openai-organization"], "theirs");
         assert_eq!(sent["openai-project"], "theirs");
     }
@@ -174,7 +241,7 @@ mod tests {
         for name in ["x-first", "x-second", "x-third"] {
             headers.insert(name, HeaderValue::from_static("1"));
         }
-        let sent = upstream_headers(&headers, None);
+        let sent = sent_by(&headers, None);
         let names: Vec<&str> = sent.keys().map(HeaderName::as_str).collect();
         assert_eq!(names, ["x-third", "accept-encoding"]);
         let answered = client_headers(&headers);

@@ -1,8 +1,8 @@
 //! HTTP towards clients: which path is served by which function.
 
+mod call;
 mod calling;
 mod candidate;
-mod chat;
 mod cut;
 mod degraded;
 mod failure;
@@ -23,6 +23,7 @@ use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, post};
+use sluicegate_dialect::Dialect;
 
 pub(crate) use failure::Failure;
 pub(crate) use models::example_model;
@@ -49,7 +50,9 @@ pub(crate) fn all_routes(gateway: &Arc<Gateway>, reach: Reach) -> Router {
 
 fn client_pages() -> Router<Arc<Gateway>> {
     Router::new()
-        .route("/v1/chat/completions", post(chat::complete))
+        .route("/v1/chat/completions", post(call::chat_completion))
+        .route("/v1/messages", post(call::message))
+        .route("/v1/messages/count_tokens", post(call::token_count))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*model}", get(models::one))
 }
@@ -85,14 +88,25 @@ async fn not_found(request: Request) -> Response {
     let (head, body) = request.into_parts();
     request_body::pass_over(body).await;
     let (method, path) = (head.method, head.uri.path().to_owned());
-    Failure::NoSuchPath { method, path }.response()
+    let dialect = dialect_of(&path);
+    Failure::NoSuchPath { method, path }.response(dialect)
 }
 
 async fn wrong_method(request: Request) -> Response {
     let (head, body) = request.into_parts();
     request_body::pass_over(body).await;
     let (method, path) = (head.method, head.uri.path().to_owned());
-    Failure::WrongMethod { method, path }.response()
+    let dialect = dialect_of(&path);
+    Failure::WrongMethod { method, path }.response(dialect)
+}
+
+/// What whoever calls `path` most likely speaks.
+fn dialect_of(path: &str) -> Dialect {
+    if path.starts_with("/v1/messages") {
+        Dialect::Anthropic
+    } else {
+        Dialect::OpenAiChat
+    }
 }
 
 #[cfg(test)]

@@ -5,31 +5,57 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use serde_json::{Value, json};
 use sluicegate_config::{Pattern, Policy};
+use sluicegate_dialect::Dialect;
 
 use super::Failure;
 use crate::gateway::Gateway;
 
 /// Every model by name, and every route, which is one to a client; of a wildcard those that its provider is known for.
-pub(super) async fn list(State(gateway): State<Arc<Gateway>>) -> Response {
+pub(super) async fn list(State(gateway): State<Arc<Gateway>>, headers: HeaderMap) -> Response {
     let snapshot = gateway.driver().snapshot();
-    let data: Vec<Value> = names(&snapshot.policy)
-        .into_iter()
-        .map(|(name, provider)| model(&name, provider))
-        .collect();
-    answer(&json!({ "object": "list", "data": data }))
+    let dialect = dialect_of(&headers);
+    let names = names(&snapshot.policy);
+    let models = names
+        .iter()
+        .map(|(name, provider)| model(dialect, name, provider));
+    let models: Vec<Value> = models.collect();
+    answer(&match dialect {
+        Dialect::Anthropic => json!({
+            "data": models,
+            "has_more": false,
+            "first_id": names.first().map(|(name, _)| name),
+            "last_id": names.last().map(|(name, _)| name),
+        }),
+        _ => json!({ "object": "list", "data": models }),
+    })
 }
 
 /// One model, whether it is listed or only answered for.
-pub(super) async fn one(State(gateway): State<Arc<Gateway>>, Path(name): Path<String>) -> Response {
+pub(super) async fn one(
+    State(gateway): State<Arc<Gateway>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Response {
     let snapshot = gateway.driver().snapshot();
+    let dialect = dialect_of(&headers);
     let Some((_, route)) = snapshot.policy.route(&name) else {
-        return Failure::UnknownModel(name).response();
+        return Failure::UnknownModel(name).response(dialect);
     };
     let first = snapshot.route(&route.primary[0], &name);
-    answer(&model(&name, &first.account.provider.id))
+    answer(&model(dialect, &name, &first.account.provider.id))
+}
+
+/// Two dialects share the path: SDKs of one of them always name its version.
+fn dialect_of(headers: &HeaderMap) -> Dialect {
+    if headers.contains_key("anthropic-version") {
+        Dialect::Anthropic
+    } else {
+        Dialect::OpenAiChat
+    }
 }
 
 /// A model that answers, to show how to ask.
@@ -71,8 +97,17 @@ fn names(policy: &Policy) -> Vec<(String, &str)> {
     names
 }
 
-fn model(name: &str, provider: &str) -> Value {
-    json!({ "id": name, "object": "model", "created": 0, "owned_by": provider })
+fn model(dialect: Dialect, name: &str, provider: &str) -> Value {
+    match dialect {
+        // Nobody knows when it was made.
+        Dialect::Anthropic => json!({
+            "type": "model",
+            "id": name,
+            "display_name": name,
+            "created_at": "1970-01-01T00:00:00Z",
+        }),
+        _ => json!({ "id": name, "object": "model", "created": 0, "owned_by": provider }),
+    }
 }
 
 fn answer(body: &Value) -> Response {

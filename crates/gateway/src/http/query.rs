@@ -1,35 +1,37 @@
 //! What of a client's query goes upstream: all but keys.
 //!
 //! Some providers take a key as a parameter of the query. The client's key is for us alone, and beside our own it would at best
-//! be refused. Everything else passes as it was written, byte for byte.
+//! be refused. How a stream is framed is between the client and us. Everything else passes as it was written, byte for byte.
 
 use http::Uri;
 
-/// Parameters that hold a key, in the spellings of the providers.
-const KEYS: [&str; 4] = ["key", "api-key", "api_key", "subscription-key"];
+/// Parameters that hold a key, in the spellings of the providers, and the one that tells how Google frames a stream.
+const KEPT: [&str; 5] = ["key", "api-key", "api_key", "subscription-key", "alt"];
 
-/// `address` with what of the client's `query` is no key.
+/// `address` with what of the client's `query` is not for us alone.
 pub(super) fn upstream_address(address: &Uri, query: Option<&str>) -> Uri {
-    let query = query.map(without_keys).unwrap_or_default();
+    let query = query.map(without_ours).unwrap_or_default();
     if query.is_empty() {
         return address.clone();
     }
+    let own = address.query().map(|own| format!("{own}&"));
+    let own = own.unwrap_or_default();
     let mut parts = address.clone().into_parts();
-    parts.path_and_query = format!("{}?{query}", address.path()).parse().ok();
+    parts.path_and_query = format!("{}?{own}{query}", address.path()).parse().ok();
     Uri::from_parts(parts).unwrap_or_else(|_| address.clone())
 }
 
-fn without_keys(query: &str) -> String {
+fn without_ours(query: &str) -> String {
     let kept: Vec<&str> = query
         .split('&')
-        .filter(|parameter| !is_key(parameter))
+        .filter(|parameter| !is_ours(parameter))
         .collect();
     kept.join("&")
 }
 
-fn is_key(parameter: &str) -> bool {
+fn is_ours(parameter: &str) -> bool {
     let name = parameter.split('=').next().unwrap_or_default();
-    KEYS.iter().any(|key| name.eq_ignore_ascii_case(key))
+    KEPT.iter().any(|key| name.eq_ignore_ascii_case(key))
 }
 
 #[cfg(test)]

@@ -13,11 +13,12 @@ use sluicegate_core::{
     Asking, Attempts, Candidates, Choice, Elsewhere, FollowUp, Obstacle, Prospect, Reason, Refusal,
     Role, TargetId, Timestamp,
 };
-use sluicegate_dialect::openai::Envelope;
+use sluicegate_dialect::Envelope;
+use sluicegate_dialect::canonical::{Inexpressible, Stamp};
 
 use super::Failure;
 use super::calling::{Called, Ended};
-use super::candidate::CandidateList;
+use super::candidate::{CandidateList, Unsayable};
 use super::upstream_failure::{ClientRetry, Tried};
 use crate::attempt::Answer;
 use crate::driver::{Refused, Standing};
@@ -51,6 +52,8 @@ pub(super) struct Sending<'a> {
     last: Option<Last>,
     /// Of the limits that refused it, the one that opens first.
     refused: Option<(Prospect, Refused)>,
+    /// The first place that cannot be asked, and why.
+    unsayable: Option<(usize, Unsayable)>,
 }
 
 /// What a client asked for, and how it waits.
@@ -80,6 +83,8 @@ pub(super) struct Answered {
     pub(super) waited: Duration,
     /// What it has left of its attempts.
     pub(super) left: Attempts,
+    /// What was dropped of it, because who answered cannot be told.
+    pub(super) dropped: Vec<Inexpressible>,
 }
 
 impl Answered {
@@ -95,7 +100,7 @@ impl Answered {
 
 /// What follows an attempt.
 enum Step {
-    Answered(Answer),
+    Answered(Box<Answer>),
     /// Another candidate, if there is one.
     Another,
     /// Nothing.
@@ -134,6 +139,7 @@ impl<'a> Sending<'a> {
             tried: Vec::new(),
             last: None,
             refused: None,
+            unsayable: None,
         }
     }
 
@@ -167,7 +173,7 @@ impl<'a> Sending<'a> {
                 }
             };
             match step {
-                Step::Answered(answer) => return Ok(self.answer(answer)),
+                Step::Answered(answer) => return Ok(self.answer(*answer)),
                 Step::Another => {}
                 Step::Over => {
                     let now = self.now();
@@ -197,7 +203,7 @@ impl<'a> Sending<'a> {
             let deadline = self.attempts.deadline();
             let deadline = deadline.map_or(self.asking.deadline, |it| it.min(self.asking.deadline));
             let (by, opens) = match self.call(place, deadline).await? {
-                Called::Answered(answer) => return Ok(Step::Answered(answer)),
+                Called::Answered(answer) => return Ok(Step::Answered(Box::new(answer))),
                 Called::Failed(ended) => match self.follows(place, ended) {
                     FollowUp::SameTarget { not_before } => {
                         self.rests(not_before).await?;
@@ -216,6 +222,10 @@ impl<'a> Sending<'a> {
                 },
                 Called::Refused(refused) => self.refused(refused),
                 Called::LeftAlone(opens) => (Obstacle::Breaker, opens),
+                Called::Unsayable(unsayable) => {
+                    self.unsayable.get_or_insert((place, unsayable));
+                    (Obstacle::Dialect, Prospect::Never)
+                }
             };
             if self.at == Some(place) {
                 self.fails_for_good();
@@ -365,9 +375,12 @@ impl<'a> Sending<'a> {
     }
 
     fn answer(self, answer: Answer) -> Answered {
+        let place = self.at.unwrap_or(0);
+        let dropped = self.candidates.outbound(place);
         Answered {
+            dropped: dropped.map_or_else(|_| Vec::new(), |outbound| outbound.inexpressible.clone()),
             answer,
-            name: shown_name(self.candidates.at(self.at.unwrap_or(0)).route).to_owned(),
+            name: shown_name(self.candidates.at(place).route).to_owned(),
             role: self.role,
             attempts: self.calls,
             waited: self.waited.unwrap_or_default(),
@@ -400,6 +413,28 @@ impl<'a> Sending<'a> {
             }
             return Err(Failure::Refused(refused));
         }
+        let (name, route) = (self.candidates.name(), self.unsayable.take());
+        if let Some((place, unsayable)) = route {
+            let provider = &self.candidates.at(place).route.account.provider;
+            return Err(Failure::Unsayable {
+                route: name.to_owned(),
+                dialect: provider.dialect.name(),
+                operation: self.envelope.operation(),
+                unsayable,
+            });
+        }
+        if self
+            .candidates
+            .places()
+            .all(|place| self.candidates.at(place).crossing.is_none())
+        {
+            return Err(Failure::Unsayable {
+                route: name.to_owned(),
+                dialect: self.candidates.at(0).route.account.provider.dialect.name(),
+                operation: self.envelope.operation(),
+                unsayable: Unsayable::Operation,
+            });
+        }
         let limits = |place| {
             let whose = self.candidates.at(place).route.whose();
             self.gateway.health().is_limiting(whose, now)
@@ -409,6 +444,15 @@ impl<'a> Sending<'a> {
             wait,
             limits: self.candidates.places().any(limits),
         })
+    }
+
+    /// For an answer that is translated.
+    pub(super) fn stamp(&self) -> Stamp {
+        let wall = self.gateway.clock().now().wall;
+        let created_s = wall.as_unix_nanos() / 1_000_000_000;
+        let id = self.standing.id.to_string();
+        let dialect = self.envelope.operation().dialect();
+        dialect.stamp(&id, &self.envelope.facts().model, created_s)
     }
 
     pub(super) fn now(&self) -> Timestamp {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use sluicegate_core::{Failure, FailureKind};
-use sluicegate_dialect::openai::UpstreamError;
+use sluicegate_dialect::UpstreamError;
 
 /// How an upstream failed.
 #[derive(Debug)]

@@ -37,7 +37,7 @@ impl Reach {
 /// Lets through what no web page can have sent to an address within `reach`.
 pub(super) async fn refuse(State(reach): State<Reach>, request: Request, next: Next) -> Response {
     match problem(&request, reach) {
-        Some(failure) => failure.response(),
+        Some(failure) => failure.response(super::dialect_of(request.uri().path())),
         None => next.run(request).await,
     }
 }

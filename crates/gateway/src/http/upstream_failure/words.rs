@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use sluicegate_catalog::ErrorClass;
-use sluicegate_dialect::openai::UpstreamError;
+use sluicegate_dialect::UpstreamError;
 
 use super::{ClientRetry, UpstreamFailure, UpstreamFailureKind};
 use crate::http::failure::{Described, Retry, WAIT_UNKNOWN, invalid};

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use sluicegate_catalog::Provider;
-use sluicegate_dialect::openai::classify;
+use sluicegate_dialect::classify;
 use sluicegate_dialect::{retry_hint, signals, told_by_refusal};
 use sluicegate_sim::mirror::Reader;
 

@@ -1,64 +1,57 @@
-//! One chat completion call from its first byte to its answer.
+//! One call from its first byte to its answer, whatever it speaks.
 //!
 //! In order: the key, the body's size, the request, the model; then the call arrives at the limits; then what was chosen for
 //! it is played. What is refused before the limits costs nothing there and carries no limit headers, as seen at OpenAI for
 //! 401 and 404.
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
-use http::{HeaderMap, Response, Version, request};
+use http::header::CONTENT_LENGTH;
+use http::{Response, Version, request};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use tokio::time::sleep;
 
 use crate::Settings;
 use crate::answer::Completion;
-use crate::ask::Ask;
-use crate::fault::{Fault, Text};
-use crate::model::{
-    Accepted, Call, Charge, Delivery, Header, Profile, Rejected, Usage, Verdict, bedrock_exception,
-};
+use crate::ask::{Ask, JsonWish};
+use crate::dialect::{Dialect, Door, Task};
+use crate::fault::Text;
+use crate::model::{Accepted, Call, Charge, Delivery, Header, Usage, Verdict};
 
 use super::body::Body;
 use super::clock;
+use super::count;
+use super::credential::key;
 use super::error::{Failure, usual_kind};
+use super::framing;
+use super::head::{put_headers, respond, spoil_headers};
 use super::log::{self, Entry, headers_for_log};
-use super::name::{name_headers, work_header};
+use super::name::work_header;
 use super::play::{Play, wait_for_head};
 use super::socket::Line;
 use super::state::{Ended, Running, Shared};
 
 /// The log keeps so much of a path.
 const PATH_CHARS_MAX: usize = 512;
-/// The longest key that is told from others.
-const KEY_CHARS_MAX: usize = 512;
 
-/// Answers a call; `deployment` is the model that its path names.
+/// Answers a call that came through `door`.
 pub(super) async fn answer(
     shared: Shared,
     line: Line,
     request: http::Request<Incoming>,
-    deployment: Option<String>,
+    door: Door,
 ) -> Response<Body> {
     let settings = shared.settings();
     let (parts, body) = request.into_parts();
     let key = key(&parts.headers);
     let mut entry = entry(&parts, &key);
-    match admissible(
-        &settings,
-        &parts,
-        body,
-        &key,
-        deployment.as_deref(),
-        &mut entry,
-    )
-    .await
-    {
+    match admissible(&settings, &parts, body, &key, &door, &mut entry).await {
         Ok(ask) => {
             let caller = Caller {
                 key,
                 version: parts.version,
                 line,
+                door,
             };
             serve(&shared, &settings, caller, ask, entry).await
         }
@@ -71,7 +64,8 @@ pub(super) async fn answer(
                 state.log.push(entry);
                 state.answer_id()
             };
-            respond(&settings, failure, &id, Vec::new())
+            let manners = door.dialect.manners(settings.provider.profile);
+            respond(manners, failure, &id, Vec::new())
         }
     }
 }
@@ -81,6 +75,7 @@ struct Caller {
     key: String,
     version: Version,
     line: Line,
+    door: Door,
 }
 
 /// Everything that is checked before the limits see the call.
@@ -89,15 +84,20 @@ async fn admissible(
     parts: &request::Parts,
     body: Incoming,
     key: &str,
-    deployment: Option<&str>,
+    door: &Door,
     entry: &mut Entry,
 ) -> Result<Ask, Failure> {
-    let profile = settings.provider.profile;
+    let profile = door.dialect.manners(settings.provider.profile);
     if !settings.keys.is_empty() && !settings.keys.iter().any(|known| known == key) {
         return Err(Failure::unauthorized(profile, key));
     }
+    // A cloud wants the version in the body.
+    let versioned = door.model.is_some() || parts.headers.contains_key("anthropic-version");
+    if door.dialect == Dialect::Messages && !versioned {
+        return Err(Failure::no_version());
+    }
     entry.body = read(parts, body, settings.memory.body_bytes_max).await?;
-    let ask = Ask::read(&entry.body, deployment)
+    let ask = Ask::read(&entry.body, door)
         .map_err(|complaint| Failure::complaint(profile, &complaint))?;
     entry.model.clone_from(&ask.model);
     entry.stream = ask.stream;
@@ -128,9 +128,14 @@ async fn serve(
     shared: &Shared,
     settings: &Settings,
     caller: Caller,
-    ask: Ask,
+    mut ask: Ask,
     mut entry: Entry,
 ) -> Response<Body> {
+    let profile = settings.provider.profile;
+    let manners = caller.door.dialect.manners(profile);
+    if ask.task == Task::Count {
+        return count::answer(shared, settings, &ask, entry);
+    }
     if !settings.answer.jitter_ms.is_zero() {
         let fraction = shared.lock().jitter();
         sleep(settings.answer.jitter_ms.as_duration().mul_f64(fraction)).await;
@@ -162,8 +167,10 @@ async fn serve(
                 entry.charge = accepted.charge;
                 entry.verdict = log::Verdict::Accepted;
                 let number = state.log.push(entry);
-                let fault = state.fault(&ask);
-                Ok((accepted, number, fault))
+                let fault = state.fault(&ask).unwrap_or_default();
+                let once = ask.wishes.json == JsonWish::BrokenOnce && fault.1.is_none();
+                let wrong = once && state.is_first_answer(&ask);
+                Ok((accepted, number, fault, once && !wrong))
             }
             Verdict::Rejected(rejected) => {
                 entry.verdict = log::Verdict::Rejected(rejected.limit.clone());
@@ -176,33 +183,40 @@ async fn serve(
         (admitted, state.answer_id())
     };
     match admitted {
-        Err(rejected) => reject(settings, rejected, &id),
+        Err(rejected) => {
+            let failure = Failure::limited(profile, manners, &rejected);
+            respond(manners, failure, &id, rejected.headers)
+        }
         Ok((
             Accepted {
                 ticket, headers, ..
             },
             number,
-            fault,
+            (fault, status),
+            mended,
         )) => {
+            if mended {
+                ask.wishes.json = JsonWish::Bare;
+            }
             let input = Usage {
                 input: ask.prompt_tokens(),
                 cached: ask.wishes.cached_tokens,
                 output: 0,
             };
             let running = Running::new(shared.clone(), ticket, number, input);
-            let (fault, status) = fault.unwrap_or_default();
             let pace = ask
                 .wishes
                 .ms_per_token
                 .unwrap_or(settings.answer.ms_per_token)
                 .as_duration();
-            let profile = settings.provider.profile;
             if !fault.head_byte_ms.is_zero() && caller.version == Version::HTTP_11 {
                 caller.line.drip_head(fault.head_byte_ms.as_duration());
             }
             let play = Play {
                 fault,
-                profile,
+                dialect: ask.dialect,
+                framing: caller.door.framing,
+                manners,
                 pace,
                 line: caller.line,
                 arrived,
@@ -238,23 +252,21 @@ async fn perform(
     let mut play = play.before_head().await;
     play.running.answered(status.unwrap_or(200));
     let fault = play.fault.clone();
-    let worked = work_header(play.profile, play.arrived.elapsed());
+    let manners = play.manners;
+    let worked = work_header(play.manners, play.arrived.elapsed());
     let mut response = match status {
         Some(status) => {
             play.running.end(Ended::Failed);
             let kind = fault.kind.unwrap_or_else(|| usual_kind(status));
             limits.extend(worked);
-            respond(
-                settings,
-                Failure::of_kind(play.profile, kind, status),
-                id,
-                limits,
-            )
+            let wait = fault.retry_after.as_ref().map(Text::as_str);
+            let failure = Failure::of_kind(manners, kind, status, wait);
+            respond(manners, failure, id, limits)
         }
         None => {
             let (content_type, limits, body) = if streamed {
                 (
-                    "text/event-stream; charset=utf-8",
+                    framing::content_type(play.framing),
                     limits,
                     play.stream(completion, ask.include_usage),
                 )
@@ -265,94 +277,12 @@ async fn perform(
             };
             let mut response = Response::new(body);
             let limits = limits.into_iter().chain(worked).collect();
-            put_headers(response.headers_mut(), settings, content_type, id, limits);
+            put_headers(response.headers_mut(), manners, content_type, id, limits);
             response
         }
     };
     spoil_headers(response.headers_mut(), &fault);
     response
-}
-
-fn reject(settings: &Settings, rejected: Rejected, id: &str) -> Response<Body> {
-    let failure = Failure {
-        status: rejected.status,
-        content_type: "application/json",
-        body: rejected.body.to_string().into(),
-    };
-    respond(settings, failure, id, rejected.headers)
-}
-
-fn respond(
-    settings: &Settings,
-    failure: Failure,
-    id: &str,
-    mut limits: Vec<Header>,
-) -> Response<Body> {
-    let profile = settings.provider.profile;
-    if matches!(profile, Profile::BedrockRuntime | Profile::BedrockMantle) {
-        limits.push((
-            "x-amzn-errortype",
-            bedrock_exception(failure.status).to_owned(),
-        ));
-    }
-    let mut response = Response::new(Body::full(failure.body));
-    *response.status_mut() = http::StatusCode::from_u16(failure.status)
-        .expect("statuses are checked to lie from 200 to 599 where they are read");
-    put_headers(
-        response.headers_mut(),
-        settings,
-        failure.content_type,
-        id,
-        limits,
-    );
-    response
-}
-
-fn put_headers(
-    headers: &mut HeaderMap,
-    settings: &Settings,
-    content_type: &'static str,
-    id: &str,
-    limits: Vec<Header>,
-) {
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    for (name, value) in name_headers(settings.provider.profile, id)
-        .into_iter()
-        .chain(limits)
-    {
-        // A model's name may hold what no header can.
-        if let Ok(value) = HeaderValue::try_from(value) {
-            headers.insert(HeaderName::from_static(name), value);
-        }
-    }
-}
-
-fn spoil_headers(headers: &mut HeaderMap, fault: &Fault) {
-    let mut put = |name: HeaderName, value: &str| {
-        let value = HeaderValue::try_from(value).expect("checked where it was read");
-        headers.insert(name, value);
-    };
-    if let Some(content_type) = &fault.content_type
-        && HeaderValue::try_from(content_type).is_ok()
-    {
-        put(CONTENT_TYPE, content_type);
-    }
-    if let Some(wait) = fault.retry_after.as_ref().map(Text::as_str) {
-        let date = wait
-            .strip_prefix("date:")
-            .and_then(|seconds| seconds.parse().ok());
-        put(
-            RETRY_AFTER,
-            &date.map_or_else(|| wait.to_owned(), clock::http_date),
-        );
-    }
-    if let Some(wait) = &fault.retry_after_ms {
-        put(HeaderName::from_static("retry-after-ms"), wait.as_str());
-    }
-    for (name, value) in &fault.headers {
-        let name = HeaderName::try_from(name.as_str()).expect("checked where it was read");
-        put(name, value.as_str());
-    }
 }
 
 fn entry(parts: &request::Parts, key: &str) -> Entry {
@@ -372,15 +302,4 @@ fn entry(parts: &request::Parts, key: &str) -> Entry {
         headers: headers_for_log(&parts.headers),
         body: Bytes::new(),
     }
-}
-
-/// The key that a call carries: Azure's header, or a bearer token, or the header of other providers. Of an endless one only
-/// the beginning is kept.
-fn key(headers: &HeaderMap) -> String {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    text("api-key")
-        .or_else(|| text("authorization").and_then(|value| value.strip_prefix("Bearer ")))
-        .or_else(|| text("x-api-key"))
-        .map(|key| key.chars().take(KEY_CHARS_MAX).collect())
-        .unwrap_or_default()
 }

@@ -1,12 +1,7 @@
-//! The JSON of answers: fields and their order as the real interface has them.
+//! The JSON of chat completions: fields and their order as the real interface has them.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-
-/// The JSON of an answer or of a chunk.
-pub(super) fn render(answer: &impl Serialize) -> String {
-    serde_json::to_string(answer).expect("plain structs with string keys always serialise")
-}
 
 impl<'a> CallPiece<'a> {
     /// A later piece of the call at `index`: only the first carries its id and name.
@@ -51,7 +46,9 @@ pub(super) struct WholeChoice<'a> {
 pub(super) struct Message<'a> {
     pub(super) role: &'static str,
     pub(super) content: Option<String>,
-    pub(super) refusal: Option<()>,
+    pub(super) refusal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reasoning_content: Option<String>,
     pub(super) annotations: [(); 0],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) tool_calls: Vec<WholeCall<'a>>,
@@ -59,7 +56,7 @@ pub(super) struct Message<'a> {
 
 #[derive(Serialize)]
 pub(super) struct WholeCall<'a> {
-    pub(super) id: &'a str,
+    pub(super) id: String,
     pub(super) r#type: &'static str,
     pub(super) function: Function<'a>,
 }
@@ -101,6 +98,10 @@ pub(super) struct Delta<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) content: Option<Option<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) refusal: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reasoning_content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tool_calls: Option<[CallPiece<'a>; 1]>,
 }
 
@@ -108,7 +109,7 @@ pub(super) struct Delta<'a> {
 pub(super) struct CallPiece<'a> {
     pub(super) index: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) id: Option<&'a str>,
+    pub(super) id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) r#type: Option<&'static str>,
     pub(super) function: Function<'a>,

@@ -1,4 +1,4 @@
-//! `POST /v1/chat/completions`: one request's way through, step by step.
+//! One request's way through, step by step, whatever its client speaks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use axum::response::Response;
 use http::{HeaderMap, HeaderName, HeaderValue, request, response};
 use sluicegate_config::{Origin, Policy, Route};
 use sluicegate_core::{Asking, Attempts, Role};
-use sluicegate_dialect::openai::Envelope;
+use sluicegate_dialect::{Envelope, Operation};
 
 use super::Failure;
 use super::candidate::CandidateList;
@@ -35,20 +35,55 @@ const FALLBACK: HeaderName = HeaderName::from_static("x-sluicegate-fallback");
 /// Names a route.
 const TASK: HeaderName = HeaderName::from_static("x-sluicegate-task");
 
-/// Serves one call.
-pub(super) async fn complete(
+/// `POST /v1/chat/completions`.
+pub(super) async fn chat_completion(
     State(gateway): State<Arc<Gateway>>,
     Extension(id): Extension<RequestId>,
     request: Request,
 ) -> Response {
+    answer(&gateway, id, Operation::ChatCompletions, request).await
+}
+
+/// `POST /v1/messages`.
+pub(super) async fn message(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Response {
+    answer(&gateway, id, Operation::Messages, request).await
+}
+
+/// `POST /v1/messages/count_tokens`.
+pub(super) async fn token_count(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(id): Extension<RequestId>,
+    request: Request,
+) -> Response {
+    answer(&gateway, id, Operation::CountTokens, request).await
+}
+
+async fn answer(
+    gateway: &Arc<Gateway>,
+    id: RequestId,
+    operation: Operation,
+    request: Request,
+) -> Response {
     let mut exchange = Some(Exchange::begin(gateway.metrics(), gateway.clock(), id));
     let mut degraded = Degraded::default();
-    let served = serve(&gateway, id, request, &mut exchange, &mut degraded).await;
+    let served = serve(
+        gateway,
+        id,
+        operation,
+        request,
+        &mut exchange,
+        &mut degraded,
+    )
+    .await;
     let mut response = match served {
         Ok(response) => response,
         Err(failure) => {
             failure.log(id);
-            let mut response = failure.response();
+            let mut response = failure.response(operation.dialect());
             if let Some(exchange) = &mut exchange {
                 exchange.ended(failure.status());
                 if let Failure::Refused(refused) = &failure {
@@ -69,6 +104,7 @@ pub(super) async fn complete(
 async fn serve(
     gateway: &Arc<Gateway>,
     id: RequestId,
+    operation: Operation,
     request: Request,
     slot: &mut Option<Exchange>,
     degraded: &mut Degraded,
@@ -83,12 +119,13 @@ async fn serve(
     let max = snapshot.policy.server.body_max;
     let held = read(&parts.headers, body, max, gateway.room()).await?;
     let wish = Wish::read(&parts.headers)?;
-    let envelope = Envelope::decode(&held.body)?;
+    let envelope = Envelope::decode(operation, &held.body)?;
     let policy = &snapshot.policy;
     let task = parts.headers.get(TASK).map(HeaderValue::as_bytes);
     let task = task.map(String::from_utf8_lossy);
-    let requested = task.as_deref().unwrap_or(&envelope.facts.model);
-    let route = resolved(policy, task.as_deref(), &envelope.facts.model)?;
+    let model = &envelope.facts().model;
+    let requested = task.as_deref().unwrap_or(model);
+    let route = resolved(policy, task.as_deref(), model)?;
     let (lane, max_wait) = wish.of(route.lane, &policy.lanes);
     let standing = Standing {
         id,
@@ -138,7 +175,7 @@ async fn serve(
         let left = answered.left.clone();
         match routed.send(&raised, at_once, left, exchange).await {
             Ok(longer) => {
-                degraded.raised(raised.facts.output_cap);
+                degraded.raised(raised.facts().output_cap);
                 answered = longer.after(&answered);
             }
             Err(failure) => failure.log(id),
@@ -147,6 +184,7 @@ async fn serve(
     if answered.role == Role::Degraded {
         degraded.by_smaller_model();
     }
+    degraded.without(&answered.dropped);
     Ok(respond(answered, slot))
 }
 
@@ -174,7 +212,7 @@ impl Routed<'_> {
             self.snapshot,
             self.route,
             self.requested,
-            &envelope.facts,
+            envelope,
             asking,
         );
         exchange.routed(candidates.at(0).route);
@@ -207,11 +245,11 @@ fn respond(answered: Answered, slot: &mut Option<Exchange>) -> Response {
     let head = ours(&answered);
     let answer = answered.answer;
     match answer.body {
-        AnswerBody::Whole(body) => {
+        AnswerBody::Whole(whole) => {
             if let Some(exchange) = slot {
                 exchange.ended(head.status);
             }
-            Response::from_parts(head, Body::from(body))
+            Response::from_parts(head, Body::from(whole.body))
         }
         AnswerBody::Streamed(mut streamed) => {
             if let Some(exchange) = slot.take() {

@@ -1,0 +1,143 @@
+//! What a client asks for, and the form in which it reads what we answer ourselves.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::StatusCode;
+
+use sluicegate_catalog::Endpoint;
+
+use crate::canonical::Stamp;
+use crate::{Dialect, anthropic, openai};
+
+/// What a client asks for, by the path that it calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operation {
+    /// OpenAI's chat completions.
+    ChatCompletions,
+    /// Anthropic's messages.
+    Messages,
+    /// How many tokens a message would have, in Anthropic's dialect.
+    CountTokens,
+}
+
+/// A failure of ours, before it has a wire format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ErrorOut<'a> {
+    /// The status, which some dialects repeat in the body.
+    pub status: StatusCode,
+    /// What happened, which limit, and what would help.
+    pub message: &'a str,
+    /// The kind in OpenAI's words, like `rate_limit_error`.
+    pub kind: &'a str,
+    /// The exact reason, like `rate_limit_exceeded`.
+    pub code: &'a str,
+    /// The member of the request that is at fault.
+    pub param: Option<&'a str>,
+    /// When to come back.
+    pub wait: Option<Duration>,
+}
+
+impl Operation {
+    /// What it is called in a message.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ChatCompletions => "chat completions",
+            Self::Messages => "messages",
+            Self::CountTokens => "token counts",
+        }
+    }
+
+    /// The dialect that its client speaks.
+    pub const fn dialect(self) -> Dialect {
+        match self {
+            Self::ChatCompletions => Dialect::OpenAiChat,
+            Self::Messages | Self::CountTokens => Dialect::Anthropic,
+        }
+    }
+
+    /// Whether it counts against the limits of what models answer.
+    pub const fn is_charged(self) -> bool {
+        !matches!(self, Self::CountTokens)
+    }
+
+    /// Whether a model answers, so that another dialect can say the same.
+    pub const fn is_answered_by_model(self) -> bool {
+        match self {
+            Self::ChatCompletions | Self::Messages => true,
+            Self::CountTokens => false,
+        }
+    }
+}
+
+impl Operation {
+    /// Who has it, and where.
+    pub(crate) const fn native(self) -> (sluicegate_catalog::Dialect, Endpoint) {
+        use sluicegate_catalog::Dialect;
+        match self {
+            Self::ChatCompletions => (Dialect::OpenAi, Endpoint::Chat),
+            Self::Messages => (Dialect::Anthropic, Endpoint::Chat),
+            Self::CountTokens => (Dialect::Anthropic, Endpoint::CountTokens),
+        }
+    }
+}
+
+impl Dialect {
+    /// The stamp of an answer to the request `id`, for the `model` that was asked for.
+    pub fn stamp(self, id: &str, model: &str, created_s: u64) -> Stamp {
+        let id = match self {
+            Self::OpenAiChat => format!("chatcmpl-{id}"),
+            Self::Anthropic => format!("msg_{id}"),
+        };
+        Stamp {
+            id,
+            model: model.to_owned(),
+            created_s,
+        }
+    }
+
+    /// The body of an error answer.
+    pub fn error_body(self, error: &ErrorOut<'_>) -> Bytes {
+        match self {
+            Self::OpenAiChat => openai::error_body(&openai_error(error)),
+            Self::Anthropic => anthropic::error_body(&anthropic_error(error)),
+        }
+    }
+
+    /// What ends a stream that has already begun.
+    pub fn error_event(self, error: &ErrorOut<'_>) -> Bytes {
+        match self {
+            Self::OpenAiChat => openai::error_event(&openai_error(error)),
+            Self::Anthropic => anthropic::error_event(&anthropic_error(error)),
+        }
+    }
+
+    /// Whether every request has to name a maximum of output.
+    pub const fn wants_output_cap(self) -> bool {
+        matches!(self, Self::Anthropic)
+    }
+
+    /// The name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenAiChat => "OpenAI chat",
+            Self::Anthropic => "Anthropic",
+        }
+    }
+}
+
+const fn openai_error<'a>(error: &ErrorOut<'a>) -> openai::ErrorOut<'a> {
+    openai::ErrorOut {
+        message: error.message,
+        kind: error.kind,
+        code: error.code,
+        param: error.param,
+    }
+}
+
+fn anthropic_error<'a>(error: &ErrorOut<'a>) -> anthropic::ErrorOut<'a> {
+    anthropic::ErrorOut {
+        kind: anthropic::error_kind(error.status),
+        message: error.message,
+    }
+}
