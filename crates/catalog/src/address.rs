@@ -6,6 +6,8 @@ use crate::Provider;
 
 /// Stands for the model's name in a path.
 const MODEL: &str = "{model}";
+/// Stands for a region's name in a base address.
+pub(crate) const REGION: &str = "{region}";
 
 /// Where a provider's operations live, below its base URL. `{model}` stands for the model's name.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -75,6 +77,20 @@ impl Paths {
 }
 
 impl Provider {
+    /// Where it is reached in `region`; `None` where it has no address by region.
+    ///
+    /// ```
+    /// let bedrock = sluicegate_catalog::provider("bedrock").expect("a row of that name");
+    /// assert_eq!(
+    ///     bedrock.url_in("eu-central-1").as_deref(),
+    ///     Some("https://bedrock-runtime.eu-central-1.amazonaws.com")
+    /// );
+    /// ```
+    pub fn url_in(&self, region: &str) -> Option<String> {
+        let template = self.region_url.as_ref()?;
+        Some(template.replace(REGION, region))
+    }
+
     /// The address of `endpoint` for `model` below `base`, which may or may not already name the beginning of the path or the
     /// version (`https://api.openai.com` and `https://api.openai.com/v1` are both customary). `None` where the provider has no
     /// such operation.

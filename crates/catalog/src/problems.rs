@@ -6,6 +6,7 @@ use std::num::NonZeroU64;
 
 use sluicegate_core::Meter;
 
+use crate::address::REGION;
 use crate::{Evidence, LimitRow, Provider, WindowRow};
 
 /// The names that limits may have in the short form.
@@ -110,6 +111,14 @@ impl Provider {
         }
         if self.base_url.as_ref().is_some_and(|url| url.ends_with('/')) {
             problems.push(RowProblem::new("base_url", "ends in a slash"));
+        }
+        if self
+            .region_url
+            .as_ref()
+            .is_some_and(|url| url.ends_with('/') || !url.contains(REGION))
+        {
+            let what = "ends in a slash, or names no {region}";
+            problems.push(RowProblem::new("region_url", what));
         }
         if !self.models.is_sorted() {
             problems.push(RowProblem::new("models", "are not sorted"));
@@ -221,6 +230,21 @@ fn twice<'a>(mut names: impl Iterator<Item = &'a String>) -> Option<&'a String> 
 #[cfg(test)]
 mod tests {
     use crate::{Provider, provider};
+
+    #[test]
+    fn an_address_by_region_has_a_place_for_it() {
+        for wrong in ["https://x.example", "https://{region}.x.example/"] {
+            let row = include_str!("../rows/bedrock.toml")
+                .replace("https://bedrock-runtime.{region}.amazonaws.com", wrong);
+            let row: Provider = toml::from_str(&row).expect("the form is right");
+            let said: Vec<_> = row.problems().iter().map(ToString::to_string).collect();
+            assert_eq!(
+                said,
+                ["region_url: ends in a slash, or names no {region}"],
+                "{wrong}"
+            );
+        }
+    }
 
     #[test]
     fn everything_that_is_wrong_is_said_at_once() {

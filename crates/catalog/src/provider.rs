@@ -78,6 +78,10 @@ pub struct Provider {
     pub dialect: Dialect,
     /// Where it is reached; `None` where every customer has an address of their own.
     pub base_url: Option<String>,
+    /// Where it is reached in a region, whose name takes the place of `{region}`; `None` where no account names a region.
+    pub region_url: Option<String>,
+    /// Under what name requests are signed for it (AWS Signature Version 4), where that may stand in for a key.
+    pub aws_service: Option<String>,
     /// Environment variables that hold a key by convention, best known first.
     pub env_keys: Vec<String>,
     /// How it wants the key.

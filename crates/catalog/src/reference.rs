@@ -36,13 +36,21 @@ pub fn reference() -> String {
             row.name,
             anchor(&row.name),
             row.dialect.name(),
-            row.base_url.as_deref().unwrap_or("your own"),
+            address(row),
         );
     }
     for row in providers() {
         section(row, &mut page);
     }
     page
+}
+
+fn address(row: &Provider) -> String {
+    match (&row.base_url, &row.region_url) {
+        (Some(url), _) => url.clone(),
+        (None, Some(url)) => format!("{url}, by `region`"),
+        (None, None) => "your own".to_owned(),
+    }
 }
 
 fn section(row: &Provider, page: &mut String) {

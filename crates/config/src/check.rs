@@ -257,9 +257,12 @@ impl Check<'_> {
             Err(wrong) => {
                 let what = match kind {
                     // These may hold a secret, or were meant to hold several.
-                    Kind::Secret | Kind::Url | Kind::Webhook | Kind::Prose(_) | Kind::List(_) => {
-                        wrong.what.to_owned()
-                    }
+                    Kind::Secret
+                    | Kind::SecretOrEmpty
+                    | Kind::Url
+                    | Kind::Webhook
+                    | Kind::Prose(_)
+                    | Kind::List(_) => wrong.what.to_owned(),
                     _ if text.is_empty() && from_env => {
                         format!("{} is empty", plain(written))
                     }

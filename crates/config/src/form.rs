@@ -32,7 +32,8 @@ pub(crate) fn scalar(text: &str, written: &str, kind: &Kind) -> Result<Data, Wro
                 shown: shown(written),
             })
         }),
-        Kind::Secret => secret(text).map(Data::Secret),
+        Kind::SecretOrEmpty if text.is_empty() => Ok(Data::Secret(Secret::new(String::new()))),
+        Kind::Secret | Kind::SecretOrEmpty => secret(text).map(Data::Secret),
         Kind::Url => url(text).map(Data::Url),
         Kind::Webhook => whole_url(text).map(|()| Data::Url(text.to_owned())),
         Kind::Address => address(text).map(Data::Address),

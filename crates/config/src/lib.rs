@@ -33,6 +33,7 @@
 //! # Ok::<(), sluicegate_config::Errors>(())
 //! ```
 
+mod aws;
 mod check;
 mod checked;
 mod errors;
@@ -51,6 +52,7 @@ mod start;
 mod table;
 mod tree;
 
+pub use aws::AwsCredentials;
 pub use errors::{Errors, Problem};
 pub use ledgers::Ledgers;
 pub use policy::{

@@ -15,7 +15,7 @@ use sluicegate_core::{
     RetryRule,
 };
 
-use crate::{Route, Secret};
+use crate::{AwsCredentials, Route, Secret};
 
 /// Everything that a configuration says.
 #[derive(Clone, PartialEq, Debug)]
@@ -136,8 +136,10 @@ pub struct Account {
     pub name: Arc<str>,
     /// What the provider does.
     pub provider: Arc<Provider>,
-    /// The keys, used in turn; empty only where `base_url` is loopback.
+    /// The keys, used in turn; empty only where `base_url` is loopback or requests are signed.
     pub api_keys: Vec<Secret<String>>,
+    /// Credentials with which requests are signed, in place of keys.
+    pub aws: Option<AwsCredentials>,
     /// Where the provider's API begins, without a slash at the end; it may or may not name the version.
     pub base_url: String,
     /// The share of each limit that is used. Already in each limit; what `Auto` learns is set over it.

@@ -61,7 +61,7 @@ fn section(object: &'static Object, page: &mut String) {
 fn value(kind: &'static Kind) -> String {
     match kind {
         Kind::Text(what) | Kind::Prose(what) => (*what).to_owned(),
-        Kind::Secret => "a key, best as `${NAME}`".to_owned(),
+        Kind::Secret | Kind::SecretOrEmpty => "a key, best as `${NAME}`".to_owned(),
         Kind::Url | Kind::Webhook => "a URL".to_owned(),
         Kind::Address => "an address, `127.0.0.1:8080`".to_owned(),
         Kind::Count { max: u64::MAX } => "a number, `500` or `300k`".to_owned(),

@@ -63,7 +63,7 @@ fn property(field: &'static Field, definitions: &mut Map<String, Value>) -> Valu
 
 fn kind(of: &'static Kind, definitions: &mut Map<String, Value>) -> Value {
     match of {
-        Kind::Text(_) | Kind::Prose(_) | Kind::Secret => {
+        Kind::Text(_) | Kind::Prose(_) | Kind::Secret | Kind::SecretOrEmpty => {
             json!({ "type": ["string", "number", "boolean"] })
         }
         Kind::Url => text("^https?://[^?#@]+$"),

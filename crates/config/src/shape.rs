@@ -112,6 +112,8 @@ pub(crate) enum Kind {
     Text(&'static str),
     /// A key or password: never printed.
     Secret,
+    /// The same, or an empty text for none.
+    SecretOrEmpty,
     /// Text of any number of lines, not empty; the string says what it is, as in "expected …".
     Prose(&'static str),
     /// `http://…` or `https://…`, without user name and query.
@@ -194,6 +196,7 @@ impl Kind {
         match self {
             Self::Text(what) | Self::Prose(what) => (*what).to_owned(),
             Self::Secret => "a key".to_owned(),
+            Self::SecretOrEmpty => "a key, or nothing".to_owned(),
             Self::Url => "a URL like https://host/v1".to_owned(),
             Self::Webhook => "a URL like https://host/hooks/1".to_owned(),
             Self::Address => "an address like 127.0.0.1:8080".to_owned(),

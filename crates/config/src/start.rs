@@ -71,6 +71,7 @@ fn account(name: &str, provider: &Arc<Provider>, base_url: String) -> Account {
         name: Arc::from(name),
         provider: Arc::clone(provider),
         api_keys: Vec::new(),
+        aws: None,
         base_url,
         headroom: Headroom::Auto,
         limits: Vec::new(),

@@ -581,6 +581,46 @@ fn the_environment_is_expanded_in_values_also_inside_braces() {
     assert_eq!(policy.accounts[0].base_url, "https://api.example.net");
 }
 
+#[test]
+fn a_region_gives_the_address_and_what_is_signed_for() {
+    let policy = good("aws.yaml");
+    let urls = policy.accounts.iter().map(|account| &*account.base_url);
+    assert_eq!(
+        urls.collect::<Vec<_>>(),
+        [
+            "https://bedrock-runtime.us-east-1.amazonaws.com",
+            "https://vpce.example.net",
+            "https://bedrock-runtime.us-west-2.amazonaws.com",
+            "https://bedrock-mantle.ap-northeast-2.api.aws",
+        ]
+    );
+    let signed: Vec<_> = policy
+        .accounts
+        .iter()
+        .map(|account| account.aws.as_ref())
+        .collect();
+    let lasting = signed[0].expect("it is signed");
+    assert_eq!(lasting.access_key_id.expose(), "hunter2-OPENAI_API_KEY");
+    assert_eq!(lasting.secret_access_key.expose(), "hunter2-OTHER_KEY");
+    assert_eq!(
+        (lasting.session_token.as_ref(), &*lasting.region),
+        (None, "us-east-1")
+    );
+    let passing = signed[1].expect("it is signed");
+    assert_eq!(
+        passing
+            .session_token
+            .as_ref()
+            .map(|it| it.expose().as_str()),
+        Some("c")
+    );
+    assert_eq!(passing.region, "eu-central-1");
+    assert_eq!(signed[2..], [None, None]);
+    assert!(policy.accounts[0].api_keys.is_empty());
+    assert_eq!(policy.accounts[2].api_keys.len(), 1);
+    assert!(!format!("{policy:?}").contains(SECRET));
+}
+
 const fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }

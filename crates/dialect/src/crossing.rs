@@ -9,9 +9,9 @@ use crate::canonical::{Answer, FinishReason, Inexpressible, Stamp, Target};
 use crate::openai::{ChatStream, UsageChunk};
 use crate::translate_stream::write_streamed;
 use crate::{
-    AnswerStream, Changes, Dialect, Envelope, Operation, RequestError, StreamTranslation,
-    Translation, UpstreamError, Usage, anthropic, model_member, openai, responses,
-    translate_request,
+    AnswerStream, Changes, Dialect, Envelope, Operation, ProviderDialect, RequestError,
+    StreamTranslation, Translation, UpstreamError, Usage, anthropic, model_member, openai,
+    responses, translate_request,
 };
 
 /// The way of one request between its client and one provider.
@@ -24,7 +24,7 @@ pub enum Crossing {
         /// What the client speaks.
         client: Dialect,
         /// What the provider speaks.
-        provider: Dialect,
+        provider: ProviderDialect,
     },
 }
 
@@ -58,7 +58,7 @@ impl Crossing {
             return Some(Self::Same(operation));
         }
         let client = operation.dialect();
-        let provider = Dialect::of(provider);
+        let provider = ProviderDialect::of(provider);
         operation
             .is_answered_by_model()
             .then_some(Self::Translated { client, provider })
@@ -161,7 +161,7 @@ impl Crossing {
         usage_chunk: UsageChunk,
     ) -> Result<Whole, RequestError> {
         let (client, provider) = match self {
-            Self::Same(operation) => (operation.dialect(), operation.dialect()),
+            Self::Same(operation) => (operation.dialect(), operation.dialect().into()),
             Self::Translated { client, provider } => (client, provider),
         };
         let answer = provider.read_answer(body)?;

@@ -94,7 +94,10 @@ impl ErrorText {
                     b"code" => found.code = name(&mut cursor),
                     b"type" | b"error_type" => found.kind = name(&mut cursor),
                     b"status" => inner.status = name(&mut cursor),
-                    b"message" => found.message = bounded(text, cursor.skip(), MESSAGE_BYTES_MAX),
+                    // Amazon's gateways write it large.
+                    b"message" | b"Message" => {
+                        found.message = bounded(text, cursor.skip(), MESSAGE_BYTES_MAX);
+                    }
                     b"details" if cursor.enter(b'[') => {
                         while cursor.next_element() {
                             found.read_detail(&mut cursor, &mut inner);

@@ -8,10 +8,12 @@
 
 mod answer_stream;
 pub mod anthropic;
+pub mod bedrock;
 pub mod canonical;
 mod changes;
 mod charge_told;
 mod clock_text;
+pub mod cohere;
 mod crossing;
 mod data_url;
 mod envelope;
@@ -25,6 +27,7 @@ pub mod openai;
 mod operation;
 mod period;
 mod progress;
+mod provider_dialect;
 mod rate_limit_fields;
 mod refusal;
 mod request_error;
@@ -51,6 +54,7 @@ pub use envelope::Envelope;
 pub use estimate::{charge, text_tokens, tokens};
 pub use operation::{ErrorOut, Operation};
 pub use progress::Progress;
+pub use provider_dialect::ProviderDialect;
 pub use refusal::{RefusalFacts, refusal_facts, told_by_refusal};
 pub use request_error::RequestError;
 pub use request_facts::RequestFacts;

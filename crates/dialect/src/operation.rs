@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::StatusCode;
 
-use sluicegate_catalog::{Endpoint, Provider};
+use sluicegate_catalog::Endpoint;
 
 use crate::canonical::Stamp;
 use crate::{Dialect, anthropic, openai, responses};
@@ -97,17 +97,6 @@ impl Operation {
 }
 
 impl Dialect {
-    /// What `provider`'s models are spoken to in.
-    pub(crate) const fn of(provider: &Provider) -> Self {
-        use sluicegate_catalog::Dialect;
-        match provider.dialect {
-            Dialect::Anthropic => Self::Anthropic,
-            Dialect::OpenAi | Dialect::Gemini | Dialect::Bedrock | Dialect::Cohere => {
-                Self::OpenAiChat
-            }
-        }
-    }
-
     /// The stamp of an answer to the request `id`, for the `model` that was asked for.
     pub fn stamp(self, id: &str, model: &str, created_s: u64) -> Stamp {
         let id = match self {

@@ -7,9 +7,10 @@ use bytes::Bytes;
 use crate::canonical::{
     Answer, Feature, Inexpressible, ReadRequest, Request, Stamp, Target, WrittenRequest,
 };
-use crate::{RequestError, UpstreamError, anthropic, openai, responses};
+use crate::{ProviderDialect, RequestError, UpstreamError, anthropic, openai, responses};
 
-/// A wire format that requests come in or go out in.
+/// A wire format that clients speak, and providers too. Those that only providers speak are in
+/// [`ProviderDialect`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dialect {
     /// OpenAI's chat completions.
@@ -58,7 +59,7 @@ pub struct Translation {
 /// ```
 pub fn translate_request(
     from: Dialect,
-    to: Dialect,
+    to: impl Into<ProviderDialect>,
     body: &[u8],
     target: &Target,
 ) -> Result<Translation, RequestError> {
@@ -66,7 +67,7 @@ pub fn translate_request(
         request,
         mut inexpressible,
     } = from.read_request(body)?;
-    let written = to.write_request(&request, target);
+    let written = to.into().write_request(&request, target);
     let unsaid = written.unsaid.into_iter();
     inexpressible.extend(unsaid.map(|feature| Inexpressible::new(from.field_of(feature))));
     Ok(Translation {

@@ -8,7 +8,9 @@ use sluicegate_catalog::Provider;
 use crate::canonical::{Answer, Event, FinishReason, Stamp};
 use crate::openai::UsageChunk;
 use crate::sse::EventTooLarge;
-use crate::{Dialect, ErrorOut, Progress, anthropic, openai, responses};
+use crate::{
+    Dialect, ErrorOut, Progress, ProviderDialect, anthropic, bedrock, cohere, openai, responses,
+};
 
 /// One streamed answer, read in the provider's dialect and written in the client's.
 ///
@@ -25,18 +27,24 @@ impl StreamTranslation {
     /// A stream that has not begun: from `provider`, which speaks `from`, to a client that speaks
     /// `to`. Whether the client sees the usage is up to it only where its dialect says so.
     pub fn new(
-        (from, provider): (Dialect, Arc<Provider>),
+        (from, provider): (impl Into<ProviderDialect>, Arc<Provider>),
         to: Dialect,
         stamp: Stamp,
         usage_chunk: UsageChunk,
     ) -> Self {
         Self {
-            reader: match from {
-                Dialect::OpenAiChat => Reader::OpenAiChat(openai::StreamReader::new(provider)),
-                Dialect::Anthropic => Reader::Anthropic(anthropic::StreamReader::new(provider)),
-                Dialect::OpenAiResponses => {
+            reader: match from.into() {
+                ProviderDialect::Shared(Dialect::OpenAiChat) => {
+                    Reader::OpenAiChat(openai::StreamReader::new(provider))
+                }
+                ProviderDialect::Shared(Dialect::Anthropic) => {
+                    Reader::Anthropic(anthropic::StreamReader::new(provider))
+                }
+                ProviderDialect::Shared(Dialect::OpenAiResponses) => {
                     Reader::OpenAiResponses(responses::StreamReader::new(provider))
                 }
+                ProviderDialect::Bedrock => Reader::Bedrock(bedrock::StreamReader::new(provider)),
+                ProviderDialect::Cohere => Reader::Cohere(cohere::StreamReader::new(provider)),
             },
             writer: Writer::new(to, stamp, usage_chunk),
             events: Vec::new(),
@@ -53,6 +61,8 @@ impl StreamTranslation {
             Reader::OpenAiChat(reader) => reader.push(chunk, &mut self.events),
             Reader::Anthropic(reader) => reader.push(chunk, &mut self.events),
             Reader::OpenAiResponses(reader) => reader.push(chunk, &mut self.events),
+            Reader::Bedrock(reader) => reader.push(chunk, &mut self.events),
+            Reader::Cohere(reader) => reader.push(chunk, &mut self.events),
         };
         self.write(out);
         pushed
@@ -65,6 +75,8 @@ impl StreamTranslation {
             Reader::OpenAiChat(reader) => reader.finish(&mut self.events),
             Reader::Anthropic(reader) => reader.finish(&mut self.events),
             Reader::OpenAiResponses(reader) => reader.finish(&mut self.events),
+            Reader::Bedrock(reader) => reader.finish(&mut self.events),
+            Reader::Cohere(reader) => reader.finish(&mut self.events),
         }
         self.write(out);
     }
@@ -92,6 +104,8 @@ enum Reader {
     OpenAiChat(openai::StreamReader),
     Anthropic(anthropic::StreamReader),
     OpenAiResponses(responses::StreamReader),
+    Bedrock(bedrock::StreamReader),
+    Cohere(cohere::StreamReader),
 }
 
 #[derive(Debug)]

@@ -50,7 +50,8 @@ impl UpstreamError {
 /// status.
 ///
 /// Understands `{"error":{…}}`, `{"error":"…"}`, a bare `{"message":…}` and a list of one of these.
-/// HTML, other junk and an empty body leave the strings empty. What is refused for its rate while
+/// HTML, other junk and an empty body leave the strings empty. Where the body names no type, Amazon's
+/// header does. What is refused for its rate while
 /// the headers show a limit of zero is too large for it, however long one waits.
 ///
 /// ```
@@ -69,7 +70,10 @@ pub fn classify(
     headers: &HeaderMap,
     body: &[u8],
 ) -> UpstreamError {
-    let text = ErrorText::of_body(body);
+    let mut text = ErrorText::of_body(body);
+    if text.kind.is_empty() {
+        text.kind = kind_in_header(headers);
+    }
     let class = by_table(provider, Some(status.as_u16()), &text);
     let class = match class.unwrap_or_else(|| by_status(status.as_u16())) {
         ErrorClass::Rate if barred(provider, headers).is_some() => ErrorClass::TooLargeForLimit,
@@ -90,6 +94,23 @@ pub(crate) fn in_stream(provider: &Provider, text: &[u8], at: usize) -> Upstream
     let class = class.or_else(by_code).unwrap_or_else(|| by_name(&text));
     judged(text, class)
 }
+
+/// Judges what an answer with that status would say in words that are read already.
+pub(crate) fn with_status(provider: &Provider, status: u16, text: ErrorText) -> UpstreamError {
+    let class = by_table(provider, Some(status), &text).unwrap_or_else(|| by_status(status));
+    judged(text, class)
+}
+
+/// The type that Amazon tells in a header, behind which an address may stand.
+fn kind_in_header(headers: &HeaderMap) -> String {
+    let value = headers.get("x-amzn-errortype");
+    let value = value.and_then(|value| value.to_str().ok()).unwrap_or("");
+    let kind = value.split(':').next().unwrap_or_default();
+    kind.chars().take(KIND_CHARS_MAX).collect()
+}
+
+/// The longest type that is kept.
+const KIND_CHARS_MAX: usize = 128;
 
 fn judged(text: ErrorText, class: ErrorClass) -> UpstreamError {
     UpstreamError {
@@ -290,6 +311,29 @@ mod tests {
         assert_eq!(class(refused, "1"), ErrorClass::Rate);
         assert_eq!(class(refused, "-1"), ErrorClass::Rate);
         assert_eq!(class(StatusCode::BAD_GATEWAY, "0"), ErrorClass::Server);
+    }
+
+    #[test]
+    fn a_type_may_stand_in_a_header() {
+        let bedrock = provider("bedrock").expect("a row");
+        let classified = |status, kind: &'static str, body: &str| {
+            let name = http::HeaderName::from_static("x-amzn-errortype");
+            let headers = [(name, http::HeaderValue::from_static(kind))];
+            let headers = headers.into_iter().collect();
+            let status = StatusCode::from_u16(status).expect("a status");
+            classify(bedrock, status, &headers, body.as_bytes())
+        };
+        let quota = "ServiceQuotaExceededException:http://internal.amazon.com/coral/";
+        let error = classified(400, quota, r#"{"message":"no"}"#);
+        assert_eq!(error.class, ErrorClass::Billing);
+        assert_eq!(error.kind, "ServiceQuotaExceededException");
+        let error = classified(429, "ModelNotReadyException", "");
+        assert_eq!(error.class, ErrorClass::Overload);
+        let error = classified(429, "ModelNotReadyException", r#"{"type":"told"}"#);
+        assert_eq!(
+            (error.class, error.kind.as_str()),
+            (ErrorClass::Rate, "told")
+        );
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod patience;
 mod random;
 mod server;
 mod settlement;
+mod sigv4;
 mod snapshot;
 mod upstream;
 mod webhook;

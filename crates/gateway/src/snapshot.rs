@@ -264,6 +264,8 @@ fn is_reached_alike(one: &Account, other: &Account) -> bool {
     one.provider.auth == other.provider.auth
         && one.provider.paths == other.provider.paths
         && one.api_keys == other.api_keys
+        && one.aws == other.aws
+        && one.provider.aws_service == other.provider.aws_service
         && one.base_url == other.base_url
         && one.timeouts.connect == other.timeouts.connect
         && one.ca_file == other.ca_file

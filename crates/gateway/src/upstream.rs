@@ -19,14 +19,15 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use sluicegate_catalog::{Endpoint, Provider};
-use sluicegate_config::Account;
-use sluicegate_core::Timestamp;
+use sluicegate_config::{Account, AwsCredentials};
+use sluicegate_core::{Timestamp, WallTime};
 use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::charge_drift::ChargeDrift;
 use crate::keys::{Chosen, Keys};
 use crate::outgoing::Outgoing;
+use crate::sigv4::{self, SigningFailed};
 
 /// An idle connection is given up after that long; load balancers commonly drop theirs after 60 s.
 const IDLE_MAX: Duration = Duration::from_secs(50);
@@ -47,6 +48,8 @@ pub(crate) struct Upstream {
     /// The address of chat, where it is the same for all models.
     chat: Option<Uri>,
     auth: Option<HeaderName>,
+    /// By what its requests are signed, and for which service, where they are.
+    aws: Option<(AwsCredentials, String)>,
     keys: Keys,
     drift: ChargeDrift,
 }
@@ -94,6 +97,10 @@ impl Upstream {
             chat: (!account.provider.paths.chat.contains("{model}")).then_some(chat),
             provider: Arc::clone(&account.provider),
             base_url: account.base_url.clone(),
+            aws: account
+                .aws
+                .clone()
+                .zip(account.provider.aws_service.clone()),
             auth: HeaderName::try_from(auth.header.as_str()).ok(),
             keys,
             drift: ChargeDrift::default(),
@@ -116,6 +123,22 @@ impl Upstream {
             (Endpoint::Chat, Some(chat)) => Some(chat.clone()),
             (Endpoint::Stream, Some(chat)) if !streams_elsewhere => Some(chat.clone()),
             _ => address(&self.provider, &self.base_url, endpoint, model),
+        }
+    }
+
+    /// Signs `request`, whose body will be `body`, where that stands in for a key. Nothing of it must change any more.
+    ///
+    /// # Errors
+    /// [`SigningFailed`], after which it is not worth sending.
+    pub(crate) fn sign<B>(
+        &self,
+        request: &mut Request<B>,
+        body: &[u8],
+        now: WallTime,
+    ) -> Result<(), SigningFailed> {
+        match &self.aws {
+            Some((credentials, service)) => sigv4::sign(request, body, credentials, service, now),
+            None => Ok(()),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::checked::{Data, Named, Section};
 use crate::errors::Problems;
 use crate::policy::is_loopback;
 use crate::shape::listed;
-use crate::{Account, Family, Pattern, Secret};
+use crate::{Account, AwsCredentials, Family, Pattern, Secret};
 
 /// An entry of `accounts`; the name stands also where the rest is wrong, so that a deployment that names it is not.
 pub(super) struct Slot<'a> {
@@ -50,7 +50,9 @@ fn account(
 ) -> Option<Account> {
     let provider = find(section.value("provider")?, rows, problems)?;
     let headroom = headroom(section);
-    let base_url = base_url(section, &provider, problems);
+    let region = region(section, &provider, problems);
+    let base_url = base_url(section, &provider, region, problems);
+    let aws = aws(section, &provider, region, problems);
     let api_keys = api_keys(section, &provider, base_url.as_deref(), problems);
     let scope = Scope {
         name: format!("account {name}"),
@@ -64,6 +66,7 @@ fn account(
         charge: charge(section, &provider, problems)?,
         provider,
         api_keys,
+        aws,
         base_url: base_url?,
         headroom,
         limits,
@@ -84,11 +87,47 @@ fn headroom(section: &Section) -> Headroom {
     }
 }
 
-fn base_url(section: &Section, row: &Provider, problems: &mut Problems) -> Option<String> {
+/// The region, if it is one of a provider that has any: it becomes a part of a host's name.
+fn region<'a>(section: &'a Section, row: &Provider, problems: &mut Problems) -> Option<&'a str> {
+    let region = section.text("region")?;
+    let value = section.value("region")?;
+    if row.region_url.is_none() && row.aws_service.is_none() {
+        let problem = format!("{} has no address by region", row.name);
+        problems
+            .add(value.at, &value.path, problem)
+            .mend("remove it, or write the address as base_url");
+        return None;
+    }
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if !region.value.bytes().all(is_part) {
+        let problem = format!("{} is no region", region.shown);
+        problems
+            .add(value.at, &value.path, problem)
+            .expected("a name like us-east-1");
+        return None;
+    }
+    Some(&region.value)
+}
+
+fn base_url(
+    section: &Section,
+    row: &Provider,
+    region: Option<&str>,
+    problems: &mut Problems,
+) -> Option<String> {
     if section.has("base_url") {
         return section.url("base_url").map(str::to_owned);
     }
-    if row.base_url.is_none() {
+    let in_region = region.and_then(|region| row.url_in(region));
+    let url = in_region.or_else(|| row.base_url.clone());
+    if url.is_none() && row.region_url.is_some() {
+        if !section.has("region") {
+            let mend = "add `region: us-east-1`, or your own address as base_url";
+            problems
+                .add(section.at, &section.path, "\"region\" is missing")
+                .mend(mend);
+        }
+    } else if url.is_none() {
         problems
             .add(section.at, &section.path, "\"base_url\" is missing")
             .expected(format!(
@@ -96,7 +135,50 @@ fn base_url(section: &Section, row: &Provider, problems: &mut Problems) -> Optio
                 row.name
             ));
     }
-    row.base_url.clone()
+    url
+}
+
+/// What requests are signed with, where the provider takes that.
+fn aws(
+    section: &Section,
+    row: &Provider,
+    region: Option<&str>,
+    problems: &mut Problems,
+) -> Option<AwsCredentials> {
+    let value = section.value("aws")?;
+    if row.aws_service.is_none() {
+        let problem = format!("{} takes no signed requests", row.name);
+        problems
+            .add(value.at, &value.path, problem)
+            .mend("write a key as api_key");
+        return None;
+    }
+    if section.has("api_key") || section.has("api_keys") {
+        problems
+            .add(value.at, &value.path, "stands beside a key")
+            .mend("remove one of them: a request is signed or carries a key");
+    }
+    // Without an address too it has been said.
+    if !section.has("region") && section.has("base_url") {
+        problems
+            .add(
+                value.at,
+                &value.path,
+                "signs for a region, which is missing",
+            )
+            .mend("add `region: us-east-1` to the account");
+    }
+    let credentials = section.section("aws")?;
+    let secret = |key| match &credentials.value(key)?.data {
+        Data::Secret(secret) => Some(secret.clone()),
+        _ => None,
+    };
+    Some(AwsCredentials {
+        access_key_id: secret("access_key_id")?,
+        secret_access_key: secret("secret_access_key")?,
+        session_token: secret("session_token").filter(|token| !token.expose().is_empty()),
+        region: region?.to_owned(),
+    })
 }
 
 fn api_keys(
@@ -127,12 +209,17 @@ fn api_keys(
             keys.push(key.clone());
         }
     }
-    let given = section.has("api_key") || section.has("api_keys");
+    let given = section.has("api_key") || section.has("api_keys") || section.has("aws");
     if !given && base_url.is_some_and(|url| !is_loopback_url(url)) {
         let variable = row.env_keys.first().map_or("API_KEY", String::as_str);
+        let or_aws = if row.aws_service.is_some() {
+            ", or `aws` with credentials to sign with"
+        } else {
+            ""
+        };
         problems
             .add(section.at, &section.path, "no key")
-            .mend(format!("add `api_key: ${{{variable}}}`"));
+            .mend(format!("add `api_key: ${{{variable}}}`{or_aws}"));
     }
     keys
 }

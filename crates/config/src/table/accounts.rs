@@ -75,7 +75,38 @@ pub(super) static ACCOUNT: Object = Object {
             "Which of the catalog's rules for what a request costs is used, where the provider's documentation and what \
              was measured differ. Without it: the catalog's choice.",
         ),
-        Field::later("region"),
+        Field::optional(
+            "region",
+            Kind::Text("a region's name"),
+            "The provider's region, like `us-east-1`: it gives the address where none is written, and is what `aws` signs for.",
+        ),
+        Field::optional(
+            "aws",
+            Kind::Object(&AWS),
+            "Credentials with which every request is signed, in place of a key.",
+        ),
+    ],
+};
+
+static AWS: Object = Object {
+    name: "aws",
+    doc: "Credentials of Amazon's, by which requests are signed (AWS Signature Version 4).",
+    fields: &[
+        Field::required(
+            "access_key_id",
+            Kind::Secret,
+            "The access key's id, best as `${AWS_ACCESS_KEY_ID}`.",
+        ),
+        Field::required(
+            "secret_access_key",
+            Kind::Secret,
+            "The secret that belongs to it, best as `${AWS_SECRET_ACCESS_KEY}`.",
+        ),
+        Field::optional(
+            "session_token",
+            Kind::SecretOrEmpty,
+            "The token of credentials that hold for some hours only, best as `${AWS_SESSION_TOKEN:-}`. Empty or left out: they have none.",
+        ),
     ],
 };
 

@@ -90,7 +90,7 @@ fn check(ending: &str, translate: impl Fn(&Path, &[u8], usize, usize) -> String)
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-fn compare(expected: &Path, said: &str, wrong: &mut String) {
+pub(crate) fn compare(expected: &Path, said: &str, wrong: &mut String) {
     let said = said.trim_end();
     if std::env::var_os("UPDATE_EXPECTED").is_some() {
         fs::write(expected, format!("{said}\n")).expect("the expected text can be written");

@@ -26,9 +26,18 @@ const BYTES_MAX: usize = 16 << 10;
 
 /// Runs `target` on spoilt texts of the fixtures with that ending.
 fn fuzz(ending: &str, target: impl Fn(&[u8], &mut Seed)) {
-    let corpus: Vec<Vec<u8>> = DIALECTS
-        .iter()
-        .flat_map(|(_, folder, _)| fixtures(folder, ending))
+    let folders = DIALECTS.iter().map(|(_, folder, _)| (*folder, ending));
+    fuzz_files(folders, target);
+}
+
+/// The same with the files of these folders and endings.
+pub(crate) fn fuzz_files<'f>(
+    files: impl IntoIterator<Item = (&'f str, &'f str)>,
+    target: impl Fn(&[u8], &mut Seed),
+) {
+    let corpus: Vec<_> = files
+        .into_iter()
+        .flat_map(|(folder, ending)| fixtures(folder, ending))
         .map(|(_, text)| text)
         .collect();
     fuzz_texts(&corpus, target);
@@ -219,7 +228,7 @@ fn watched<'t>(chunks: impl IntoIterator<Item = &'t [u8]>) -> ([Progress; 3], Ve
 }
 
 /// A byte may become an event of its own, or an escape.
-fn assert_bounded(text: &[u8], written: usize) {
+pub(crate) fn assert_bounded(text: &[u8], written: usize) {
     assert!(
         written <= 64 * text.len() + 8_192,
         "{} bytes became {written}",
@@ -232,7 +241,7 @@ fn length(inexpressible: &Inexpressible) -> usize {
 }
 
 /// One text of the corpus with some changes.
-fn spoilt(corpus: &[Vec<u8>], draws: &mut Seed) -> Vec<u8> {
+pub(crate) fn spoilt(corpus: &[Vec<u8>], draws: &mut Seed) -> Vec<u8> {
     let mut text = draws.pick(corpus).clone();
     for _ in 0..draws.below(CHANGES_MAX + 1) {
         let at = draws.place(text.len() + 1);
@@ -310,7 +319,7 @@ const TOKENS: [&[u8]; 36] = [
 ];
 
 /// A generator that is small, portable and good enough (splitmix64).
-struct Seed(u64);
+pub(crate) struct Seed(u64);
 
 impl Seed {
     fn next(&mut self) -> u64 {
@@ -321,7 +330,7 @@ impl Seed {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 
@@ -334,7 +343,7 @@ impl Seed {
     }
 
     /// Where a text of that length is cut, its ends included.
-    fn cuts(&mut self, length: usize) -> Vec<usize> {
+    pub(crate) fn cuts(&mut self, length: usize) -> Vec<usize> {
         let mut cuts: Vec<_> = (0..self.below(12))
             .map(|_| self.place(length + 1))
             .collect();

@@ -2,7 +2,10 @@
 //! of it in each other dialect. `UPDATE_EXPECTED=1` writes the latter.
 
 mod fixtures;
+mod frames;
 mod fuzz;
+mod fuzz_provider_only;
 mod indent;
 mod properties;
+mod provider_only;
 mod streams;

@@ -174,7 +174,7 @@ impl Sending<'_> {
             let Some(address) = address else {
                 return Ok(Called::Unsayable(Unsayable::Operation));
             };
-            let request = request(
+            let mut request = request(
                 candidate,
                 crossing,
                 &address,
@@ -182,6 +182,12 @@ impl Sending<'_> {
                 self.client,
                 credentials.as_ref(),
             );
+            let wall = self.gateway.clock().now().wall;
+            if let Err(error) = upstream.sign(&mut request, &outbound.body, wall) {
+                let account = &*candidate.route.account.name;
+                tracing::warn!(account, %error, "a request cannot be sent");
+                return Ok(Called::Unsayable(Unsayable::Operation));
+            }
             let call = Call {
                 gateway: self.gateway,
                 route: candidate.route,

@@ -175,7 +175,7 @@ mod tests {
         let translated = Operation::ChatCompletions.dialect();
         let translated = Crossing::Translated {
             client: translated,
-            provider: Operation::Messages.dialect(),
+            provider: Operation::Messages.dialect().into(),
         };
         assert_eq!(names(translated), ["anthropic-version=2", "traceparent=1"]);
     }

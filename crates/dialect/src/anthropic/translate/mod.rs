@@ -1,6 +1,6 @@
 //! Messages to and from the canonical form.
 
-mod call;
+pub(crate) mod call;
 mod json_end;
 mod read_answer;
 mod read_request;
@@ -18,9 +18,11 @@ use crate::canonical::Feature;
 pub use read_answer::read_answer;
 pub use read_request::read_request;
 pub use read_stream::StreamReader;
+pub(crate) use wire::Thinking;
 pub use write_answer::{write_answer, write_error};
 pub use write_request::write_request;
 pub use write_stream::StreamWriter;
+pub(crate) use write_thinking::{thinking, thinking_budget};
 
 /// The member of a request in which this dialect says `feature`.
 pub const fn field_of(feature: Feature) -> &'static str {
@@ -40,6 +42,8 @@ pub const fn field_of(feature: Feature) -> &'static str {
         Feature::Files => "messages[].content[].source.file_id",
         Feature::ToolNames => "tools[].name",
         Feature::StrictTools => "tools[].strict",
+        Feature::ToolChoice => "tool_choice",
+        Feature::ParallelToolCalls => "tool_choice.disable_parallel_tool_use",
         Feature::ToolArguments => "messages[].content[].tool_use.input",
         Feature::ToolResultMedia => "messages[].content[].tool_result.content",
         Feature::Prefill | Feature::AssistantFirst => "messages[].role",

@@ -161,7 +161,7 @@ pub(super) struct OutputFormat {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Thinking {
+pub(crate) struct Thinking {
     #[serde(rename = "type")]
     pub(super) kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,7 @@ use crate::canonical::{Part, Request, Role, Target, Thinking, ThinkingEffort, Th
 const BUDGET_MIN: u64 = 1_024;
 
 /// How to think, and with how much effort.
-pub(super) fn thinking(
+pub(crate) fn thinking(
     request: &Request,
     target: &Target,
     max_tokens: u64,
@@ -37,7 +37,9 @@ pub(super) fn thinking(
         (ThinkingForm::Budget, wish) => {
             let wished = match wish {
                 Thinking::Budget(tokens) => tokens,
-                Thinking::Adaptive(effort) => budget(effort.unwrap_or(ThinkingEffort::High)),
+                Thinking::Adaptive(effort) => {
+                    thinking_budget(effort.unwrap_or(ThinkingEffort::High))
+                }
                 Thinking::Unsaid | Thinking::Off => 0,
             };
             // Some of the maximum has to be left for the answer.
@@ -59,7 +61,7 @@ const fn word(effort: ThinkingEffort) -> &'static str {
 }
 
 /// The tokens that an effort usually takes, at most.
-const fn budget(effort: ThinkingEffort) -> u64 {
+pub(crate) const fn thinking_budget(effort: ThinkingEffort) -> u64 {
     match effort {
         ThinkingEffort::Minimal => 1_024,
         ThinkingEffort::Low => 2_048,

@@ -42,6 +42,8 @@ pub const fn field_of(feature: Feature) -> &'static str {
         Feature::Files => "messages[].content[].file.file_id",
         Feature::ToolNames => "tools[].function.name",
         Feature::StrictTools => "tools[].function.strict",
+        Feature::ToolChoice => "tool_choice",
+        Feature::ParallelToolCalls => "parallel_tool_calls",
         Feature::ToolArguments => "messages[].tool_calls[].function.arguments",
         Feature::ToolResultMedia => "messages[].content",
         Feature::Prefill | Feature::AssistantFirst => "messages[].role",

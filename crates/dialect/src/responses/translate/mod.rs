@@ -24,6 +24,8 @@ pub use write_stream::StreamWriter;
 /// The member of a request in which this dialect says `feature`.
 pub const fn field_of(feature: Feature) -> &'static str {
     match feature {
+        Feature::ToolChoice => "tool_choice",
+        Feature::ParallelToolCalls => "parallel_tool_calls",
         Feature::Temperature => "temperature",
         // These seven this dialect cannot say, so that no request of it holds them.
         Feature::TopK => "top_k",

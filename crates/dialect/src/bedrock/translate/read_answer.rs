@@ -1,0 +1,73 @@
+//! An answer of Converse into the canonical form.
+
+use super::wire;
+use crate::canonical::{Answer, FinishReason, Part};
+use crate::wire_form::parse;
+use crate::{RequestError, Usage};
+
+/// Reads an answer that came whole. It names neither itself nor its model. Calls of tools that the
+/// provider runs itself are left out: no translated request asks for them.
+///
+/// # Errors
+/// [`RequestError`] where it is no answer: not JSON, or without a message.
+pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
+    let wire: wire::Answer = parse(body)?;
+    let Some(message) = wire.output.and_then(|output| output.message) else {
+        return Err(RequestError {
+            param: None,
+            message: "the answer has no message".to_owned(),
+        });
+    };
+    let stop = wire
+        .additional_model_response_fields
+        .and_then(|fields| fields.stop_sequence);
+    let mut answer = Answer {
+        id: String::new(),
+        model: String::new(),
+        parts: message.content.into_iter().flat_map(parts).collect(),
+        finish: finish(wire.stop_reason.as_deref(), stop),
+        usage: Usage::from_converse(body),
+    };
+    answer.finish = answer.finish.clone().with_calls(answer.calls_tools());
+    Ok(answer)
+}
+
+fn parts(block: wire::Block) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let is_some = |text: &String| !text.is_empty();
+    if let Some(reasoning) = block.reasoning_content {
+        parts.extend(reasoning.reasoning_text.map(|thought| Part::Thinking {
+            text: thought.text,
+            signature: thought.signature,
+        }));
+        parts.extend(reasoning.redacted_content.map(Part::SealedThinking));
+    }
+    parts.extend(block.text.filter(is_some).map(Part::Text));
+    let cited = block.citations_content.map(|cited| cited.content);
+    let cited = cited.into_iter().flatten().filter_map(|piece| piece.text);
+    parts.extend(cited.filter(is_some).map(Part::Text));
+    if let Some(call) = block.tool_use.filter(|call| call.kind.is_none()) {
+        parts.push(Part::ToolCall {
+            id: call.tool_use_id,
+            name: call.name,
+            arguments: call
+                .input
+                .map(|input| input.get().to_owned())
+                .unwrap_or_default(),
+        });
+    }
+    parts
+}
+
+/// What a `stopReason` means. One that is not known is an end like others; so is output that the
+/// provider found malformed, of which it gives what there is.
+pub(super) fn finish(reason: Option<&str>, sequence: Option<String>) -> FinishReason {
+    match (reason, sequence) {
+        (Some("stop_sequence"), Some(sequence)) => FinishReason::StopSequence(sequence),
+        (Some("max_tokens"), _) => FinishReason::Length,
+        (Some("model_context_window_exceeded"), _) => FinishReason::ContextFull,
+        (Some("tool_use"), _) => FinishReason::ToolCalls,
+        (Some("content_filtered" | "guardrail_intervened" | "refusal"), _) => FinishReason::Refusal,
+        _ => FinishReason::Stop,
+    }
+}

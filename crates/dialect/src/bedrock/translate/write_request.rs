@@ -1,0 +1,253 @@
+//! A canonical request as the body of Converse and ConverseStream.
+
+use super::family::Family;
+use super::wire;
+use super::write_turns::TurnWriter;
+use crate::anthropic::thinking;
+use crate::canonical::{
+    Feature, JsonText, OutputForm, Part, Request, Target, Thinking, ThinkingEffort, ThinkingForm,
+    Tool, ToolChoice, WrittenRequest,
+};
+use crate::wire_form::to_json;
+
+/// The longest name of a tool.
+const NAME_BYTES_MAX: usize = 64;
+
+/// The most effort of a model that was not told to think; more is refused.
+/// (<https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_OutputConfig.html>)
+const MOST_WITHOUT_THINKING: &str = "high";
+
+/// Writes `request` for `target`. The model's name and whether to stream stand in the address.
+///
+/// Instructions go to `system`, wherever they stood; turns of one side in a row become one, results
+/// of tools first. Thoughts go back to Claude only, with their seal. How much to think is a wish, as
+/// it is for Anthropic. Of whom the request is made for nothing is told.
+pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
+    let family = Family::of(&target.model);
+    let mut writer = TurnWriter::new(family);
+    let (system, messages) = writer.conversation(request);
+    let mut unsaid = writer.unsaid;
+    let config = inference_config(request, &mut unsaid);
+    let names_stops = family == Family::Claude && config.stop_sequences.is_some();
+    let (thinking, effort) = thinking_of(request, target, family);
+    let (text_format, must_instruct) = text_format(&request.output, target);
+    let fields = model_fields(request, family, thinking, &mut unsaid);
+    let wire = wire::Request {
+        system: (!system.is_empty()).then_some(system),
+        messages,
+        inference_config: (config != wire::InferenceConfig::default()).then_some(config),
+        tool_config: tool_config(request, target, &mut unsaid),
+        output_config: (effort.is_some() || text_format.is_some()).then_some(wire::OutputConfig {
+            text_format,
+            effort,
+        }),
+        additional_model_request_fields: fields,
+        // Which text it was is not told otherwise.
+        additional_model_response_field_paths: names_stops.then_some(["/stop_sequence"]),
+    };
+    WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
+}
+
+fn inference_config(request: &Request, unsaid: &mut Vec<Feature>) -> wire::InferenceConfig {
+    let sampling = &request.sampling;
+    let is_hot = sampling.temperature.is_some_and(|it| it > 1.0);
+    let is_blank = |text: &&String| text.trim().is_empty();
+    let lost = [
+        (is_hot, Feature::Temperature),
+        (
+            sampling.frequency_penalty.is_some(),
+            Feature::FrequencyPenalty,
+        ),
+        (
+            sampling.presence_penalty.is_some(),
+            Feature::PresencePenalty,
+        ),
+        (sampling.seed.is_some(), Feature::Seed),
+        (sampling.logprobs.is_some(), Feature::Logprobs),
+        (sampling.logit_bias.is_some(), Feature::LogitBias),
+        (
+            request.stop.iter().any(|text| is_blank(&text)),
+            Feature::StopSequences,
+        ),
+    ];
+    let lost = lost.into_iter().filter(|(is_lost, _)| *is_lost);
+    unsaid.extend(lost.map(|(_, feature)| feature));
+    let stop: Vec<_> = request
+        .stop
+        .iter()
+        .filter(|text| !is_blank(text))
+        .cloned()
+        .collect();
+    wire::InferenceConfig {
+        max_tokens: request.output_cap,
+        temperature: sampling.temperature.filter(|_| !is_hot),
+        top_p: sampling.top_p,
+        stop_sequences: (!stop.is_empty()).then_some(stop),
+    }
+}
+
+/// How to think in Claude's own words, and with how much effort, which is a word of this dialect.
+fn thinking_of(
+    request: &Request,
+    target: &Target,
+    family: Family,
+) -> (Option<crate::anthropic::Thinking>, Option<String>) {
+    if family == Family::Claude {
+        let cap = request.output_cap.unwrap_or(target.output_cap_default);
+        let (thinking, effort) = thinking(request, target, cap);
+        let effort = effort.map(|effort| match &*effort {
+            "xhigh" | "max" if thinking.is_none() => MOST_WITHOUT_THINKING.to_owned(),
+            _ => effort,
+        });
+        return (thinking, effort);
+    }
+    let effort = match request.thinking {
+        Thinking::Adaptive(Some(effort)) if target.thinking == ThinkingForm::Effort => effort,
+        _ => return (None, None),
+    };
+    let word = match effort {
+        ThinkingEffort::Minimal | ThinkingEffort::Low => "low",
+        ThinkingEffort::Medium => "medium",
+        ThinkingEffort::High | ThinkingEffort::ExtraHigh | ThinkingEffort::Max => {
+            MOST_WITHOUT_THINKING
+        }
+    };
+    (None, Some(word.to_owned()))
+}
+
+fn model_fields(
+    request: &Request,
+    family: Family,
+    thinking: Option<crate::anthropic::Thinking>,
+    unsaid: &mut Vec<Feature>,
+) -> Option<wire::ModelFields> {
+    let mut fields = wire::ModelFields {
+        thinking,
+        ..wire::ModelFields::default()
+    };
+    match (request.sampling.top_k, family) {
+        (None, _) => {}
+        (Some(top_k), Family::Claude) => fields.top_k = Some(top_k),
+        (Some(top_k), Family::Nova) => fields.nova = Some(wire::NovaConfig { top_k }),
+        (Some(_), Family::Other) => unsaid.push(Feature::TopK),
+    }
+    let says = fields.thinking.is_some() || fields.top_k.is_some() || fields.nova.is_some();
+    says.then_some(fields)
+}
+
+/// The tools. Calls in the conversation are refused where no tool is defined: those that were called
+/// are then defined by their names, though none is offered now.
+fn tool_config(
+    request: &Request,
+    target: &Target,
+    unsaid: &mut Vec<Feature>,
+) -> Option<wire::ToolConfig> {
+    let called = called(request);
+    let forbids = request.tool_choice == ToolChoice::None;
+    if forbids && called.is_empty() {
+        return None;
+    }
+    let tools: Vec<_> = if request.tools.is_empty() {
+        called.into_iter().map(nameless_schema).collect()
+    } else {
+        let tools = request.tools.iter();
+        tools.map(|tool| written(tool, target, unsaid)).collect()
+    };
+    if tools.is_empty() {
+        return None;
+    }
+    if forbids && !request.tools.is_empty() {
+        unsaid.push(Feature::ToolChoice);
+    }
+    if request.parallel_tool_calls == Some(false) && !request.tools.is_empty() {
+        unsaid.push(Feature::ParallelToolCalls);
+    }
+    let tool_choice = match &request.tool_choice {
+        _ if request.tools.is_empty() => None,
+        ToolChoice::Unsaid | ToolChoice::None => None,
+        ToolChoice::Auto => Some(wire::ToolChoice::Auto {}),
+        ToolChoice::Any => Some(wire::ToolChoice::Any {}),
+        ToolChoice::Named(name) => Some(wire::ToolChoice::Tool { name: name.clone() }),
+    };
+    Some(wire::ToolConfig { tools, tool_choice })
+}
+
+/// The names of the tools that were called, each once.
+fn called(request: &Request) -> Vec<&str> {
+    let mut names = Vec::new();
+    for part in request.turns.iter().flat_map(|turn| &turn.parts) {
+        if let Part::ToolCall { name, .. } = part
+            && !names.contains(&name.as_str())
+        {
+            names.push(name.as_str());
+        }
+    }
+    names
+}
+
+fn nameless_schema(name: &str) -> wire::Tool {
+    spec(name, None, None, None)
+}
+
+fn written(tool: &Tool, target: &Target, unsaid: &mut Vec<Feature>) -> wire::Tool {
+    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    let fits = (1..=NAME_BYTES_MAX).contains(&tool.name.len()) && tool.name.bytes().all(is_legal);
+    if !fits {
+        unsaid.push(Feature::ToolNames);
+    }
+    let is_strict = tool.strict == Some(true);
+    if is_strict && !target.follows_schema {
+        unsaid.push(Feature::StrictTools);
+    }
+    let description = tool.description.clone();
+    let description = description.filter(|text| !text.is_empty());
+    let strict = (is_strict && target.follows_schema).then_some(true);
+    spec(&tool.name, description, tool.parameters.as_ref(), strict)
+}
+
+fn spec(
+    name: &str,
+    description: Option<String>,
+    schema: Option<&JsonText>,
+    strict: Option<bool>,
+) -> wire::Tool {
+    let none = || JsonText::parse(r#"{"type":"object","properties":{}}"#);
+    let schema = schema.cloned().or_else(none);
+    wire::Tool {
+        tool_spec: wire::ToolSpec {
+            name: name.to_owned(),
+            description,
+            input_schema: wire::InputSchema {
+                json: schema.expect("an object of constants is JSON").raw(),
+            },
+            strict,
+        },
+    }
+}
+
+/// The format of the answer, and whether the caller has to see to it. Only a schema that is meant to
+/// the letter is one that the model is made to follow.
+fn text_format(output: &OutputForm, target: &Target) -> (Option<wire::TextFormat>, bool) {
+    match output {
+        OutputForm::Text => (None, false),
+        OutputForm::Schema {
+            name,
+            description,
+            schema,
+            strict: true,
+        } if target.follows_schema => {
+            let format = wire::TextFormat {
+                kind: "json_schema",
+                structure: wire::Structure {
+                    json_schema: wire::JsonSchema {
+                        schema: schema.as_str().to_owned(),
+                        name: name.clone(),
+                        description: description.clone(),
+                    },
+                },
+            };
+            (Some(format), false)
+        }
+        OutputForm::Json | OutputForm::Schema { .. } => (None, true),
+    }
+}

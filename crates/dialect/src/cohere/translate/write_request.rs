@@ -1,0 +1,176 @@
+//! A canonical request as a chat request.
+
+use super::wire;
+use super::write_messages::write_turn;
+use crate::anthropic::thinking_budget;
+use crate::canonical::{
+    Feature, JsonText, OutputForm, Request, Role, Target, Thinking, ThinkingForm, Tool, ToolChoice,
+    WrittenRequest,
+};
+use crate::wire_form::to_json;
+
+/// The most stop sequences of a request.
+const STOP_MAX: usize = 5;
+/// The most tokens to choose the next one from.
+const K_MAX: u64 = 500;
+
+/// Writes `request` for `target`.
+///
+/// A tool that is forced by its name is the only one that is offered, since no other word is there
+/// for it. `p` is kept within its bounds, 0.01 and 0.99, beyond which it means as good as the same.
+/// Of whom the request is made for nothing is told.
+/// (<https://docs.cohere.com/v2/reference/chat>)
+pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
+    let mut unsaid = Vec::new();
+    let mut messages = Vec::new();
+    for turn in &request.turns {
+        write_turn(turn, &mut messages, &mut unsaid);
+    }
+    let last = request.turns.last();
+    if last.is_some_and(|turn| turn.role == Role::Assistant) {
+        unsaid.push(Feature::Prefill);
+    }
+    let (response_format, must_instruct) = response_format(request, target);
+    let tools = offered(request);
+    let strict_tools = strict_tools(&tools, target, &mut unsaid);
+    if request.parallel_tool_calls == Some(false) && !tools.is_empty() {
+        unsaid.push(Feature::ParallelToolCalls);
+    }
+    let tool_choice = match &request.tool_choice {
+        _ if tools.is_empty() => None,
+        ToolChoice::Unsaid | ToolChoice::Auto => None,
+        ToolChoice::None => Some("NONE"),
+        ToolChoice::Any | ToolChoice::Named(_) => Some("REQUIRED"),
+    };
+    name_sampling(request, &mut unsaid);
+    let stop = &request.stop[..request.stop.len().min(STOP_MAX)];
+    let sampling = &request.sampling;
+    let wire = wire::Request {
+        model: target.model.clone(),
+        messages,
+        tools: (!tools.is_empty()).then(|| tools.into_iter().map(tool).collect()),
+        strict_tools,
+        tool_choice,
+        response_format,
+        thinking: thinking(request, target.thinking),
+        max_tokens: request.output_cap,
+        stop_sequences: (!stop.is_empty()).then(|| stop.to_vec()),
+        temperature: sampling.temperature,
+        p: sampling.top_p.map(|p| p.clamp(0.01, 0.99)),
+        k: sampling.top_k.filter(|k| *k <= K_MAX),
+        frequency_penalty: sampling.frequency_penalty.filter(is_penalty),
+        presence_penalty: sampling.presence_penalty.filter(is_penalty),
+        seed: sampling.seed.filter(|seed| *seed >= 0),
+        stream: request.stream.then_some(true),
+    };
+    WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
+}
+
+/// Probabilities are told by the numbers of tokens here, which say nothing elsewhere.
+fn name_sampling(request: &Request, unsaid: &mut Vec<Feature>) {
+    let sampling = &request.sampling;
+    let is_beyond = |penalty: Option<f64>| penalty.is_some_and(|penalty| !is_penalty(&penalty));
+    let lost = [
+        (sampling.top_k.is_some_and(|k| k > K_MAX), Feature::TopK),
+        (
+            is_beyond(sampling.frequency_penalty),
+            Feature::FrequencyPenalty,
+        ),
+        (
+            is_beyond(sampling.presence_penalty),
+            Feature::PresencePenalty,
+        ),
+        (sampling.seed.is_some_and(|seed| seed < 0), Feature::Seed),
+        (sampling.logprobs.is_some(), Feature::Logprobs),
+        (sampling.logit_bias.is_some(), Feature::LogitBias),
+        (request.stop.len() > STOP_MAX, Feature::StopSequences),
+    ];
+    let lost = lost.into_iter().filter(|(is_lost, _)| *is_lost);
+    unsaid.extend(lost.map(|(_, feature)| feature));
+}
+
+fn is_penalty(penalty: &f64) -> bool {
+    (0.0..=1.0).contains(penalty)
+}
+
+/// The tools to offer: all, or the one that has to be called.
+fn offered(request: &Request) -> Vec<&Tool> {
+    let is_named = |tool: &&Tool| matches!(&request.tool_choice, ToolChoice::Named(name) if *name == tool.name);
+    let named: Vec<_> = request.tools.iter().filter(is_named).collect();
+    if named.is_empty() {
+        request.tools.iter().collect()
+    } else {
+        named
+    }
+}
+
+/// All tools are strict here, or none.
+fn strict_tools(tools: &[&Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Option<bool> {
+    let is_strict = |tool: &&Tool| tool.strict == Some(true);
+    if !tools.iter().any(is_strict) {
+        return None;
+    }
+    let all = target.follows_schema && tools.iter().all(is_strict);
+    if !all {
+        unsaid.push(Feature::StrictTools);
+    }
+    all.then_some(true)
+}
+
+fn tool(tool: &Tool) -> wire::Tool {
+    let none = || JsonText::parse(r#"{"type":"object","properties":{}}"#);
+    let parameters = tool.parameters.clone().or_else(none);
+    wire::Tool {
+        kind: "function",
+        function: wire::Function {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            parameters: parameters.expect("an object of constants is JSON").raw(),
+        },
+    }
+}
+
+/// The form of the answer, and whether the caller has to see to it. With tools no form can be asked
+/// for, and without a schema the model goes on for ever where nobody tells it to write JSON.
+/// (<https://docs.cohere.com/docs/structured-outputs>)
+fn response_format(request: &Request, target: &Target) -> (Option<wire::ResponseFormat>, bool) {
+    let format = |json_schema| {
+        let kind = "json_object";
+        wire::ResponseFormat { kind, json_schema }
+    };
+    let takes_form = request.tools.is_empty();
+    match &request.output {
+        OutputForm::Text => (None, false),
+        OutputForm::Schema {
+            schema,
+            strict: true,
+            ..
+        } if takes_form && target.follows_schema && requires_members(schema) => {
+            (Some(format(Some(schema.raw()))), false)
+        }
+        _ => (takes_form.then(|| format(None)), true),
+    }
+}
+
+/// A schema is of an object that requires a member, or it is refused.
+fn requires_members(schema: &JsonText) -> bool {
+    let schema = serde_json::from_str::<serde_json::Value>(schema.as_str());
+    schema.is_ok_and(|schema| {
+        let required = schema["required"].as_array();
+        schema["type"] == "object" && required.is_some_and(|names| !names.is_empty())
+    })
+}
+
+/// How much to think is a wish: some of the maximum has to be left for the answer.
+fn thinking(request: &Request, form: ThinkingForm) -> Option<wire::Thinking> {
+    let (kind, wished) = match request.thinking {
+        _ if form == ThinkingForm::None => return None,
+        Thinking::Unsaid => return None,
+        Thinking::Off => ("disabled", None),
+        Thinking::Adaptive(effort) => ("enabled", effort.map(thinking_budget)),
+        Thinking::Budget(tokens) => ("enabled", Some(tokens)),
+    };
+    let most = request.output_cap.map_or(u64::MAX, |cap| cap / 2);
+    let token_budget = wished.map(|tokens| tokens.min(most).max(1));
+    Some(wire::Thinking { kind, token_budget })
+}

@@ -1,0 +1,65 @@
+//! The wire formats that providers speak: more than clients do.
+
+use sluicegate_catalog::Provider;
+
+use crate::canonical::{Answer, Request, Target, WrittenRequest};
+use crate::{Dialect, RequestError, bedrock, cohere};
+
+/// A wire format in which requests go out and answers come back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProviderDialect {
+    /// One that clients speak too, so that what such a client sends may pass as it is.
+    Shared(Dialect),
+    /// Amazon Bedrock's Converse.
+    Bedrock,
+    /// Cohere's chat, version 2.
+    Cohere,
+}
+
+impl From<Dialect> for ProviderDialect {
+    fn from(dialect: Dialect) -> Self {
+        Self::Shared(dialect)
+    }
+}
+
+impl ProviderDialect {
+    /// What `provider`'s models are spoken to in.
+    pub const fn of(provider: &Provider) -> Self {
+        use sluicegate_catalog::Dialect as Row;
+        match provider.dialect {
+            Row::OpenAi | Row::Gemini => Self::Shared(Dialect::OpenAiChat),
+            Row::Anthropic => Self::Shared(Dialect::Anthropic),
+            Row::Bedrock => Self::Bedrock,
+            Row::Cohere => Self::Cohere,
+        }
+    }
+
+    /// Whether a request has to name an output maximum.
+    pub const fn wants_output_cap(self) -> bool {
+        match self {
+            Self::Shared(dialect) => dialect.wants_output_cap(),
+            Self::Bedrock | Self::Cohere => false,
+        }
+    }
+
+    /// Writes a request for a provider of this dialect.
+    pub fn write_request(self, request: &Request, target: &Target) -> WrittenRequest {
+        match self {
+            Self::Shared(dialect) => dialect.write_request(request, target),
+            Self::Bedrock => bedrock::write_request(request, target),
+            Self::Cohere => cohere::write_request(request, target),
+        }
+    }
+
+    /// Reads an answer that came whole.
+    ///
+    /// # Errors
+    /// [`RequestError`] where it is none of this dialect: the provider's fault, not the client's.
+    pub fn read_answer(self, body: &[u8]) -> Result<Answer, RequestError> {
+        match self {
+            Self::Shared(dialect) => dialect.read_answer(body),
+            Self::Bedrock => bedrock::read_answer(body),
+            Self::Cohere => cohere::read_answer(body),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The same for dialects that only providers speak. Frames are spoilt twice: by their text, so that
+//! checksums are right and what is inside is wrong, and by their bytes.
+
+use http::{HeaderMap, StatusCode};
+use sluicegate_dialect::{
+    Dialect, ProviderDialect, Usage, bedrock, classify, cohere, translate_request,
+};
+
+use crate::fixtures::{DIALECTS, row, stamp};
+use crate::frames::framed;
+use crate::fuzz::{Seed, assert_bounded, fuzz_files, spoilt};
+use crate::provider_only::{PROVIDER_ONLY, play, targets_of};
+
+#[test]
+fn requests() {
+    let clients = DIALECTS.map(|(_, folder, _)| (folder, ".request.json"));
+    fuzz_files(clients, |text, _| {
+        for (from, _, _) in DIALECTS {
+            for (to, folder, _) in PROVIDER_ONLY {
+                for (_, target) in targets_of(folder) {
+                    let Ok(translated) = translate_request(from, to, text, &target) else {
+                        continue;
+                    };
+                    let body: serde_json::Value =
+                        serde_json::from_slice(&translated.body).expect("it is JSON");
+                    assert!(body["messages"].is_array());
+                    assert_bounded(text, translated.body.len());
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn answers_and_errors() {
+    let files = PROVIDER_ONLY.map(|(_, folder, _)| (folder, ".json"));
+    fuzz_files(files, |text, draws| {
+        let _ = (Usage::from_converse(text), Usage::from_cohere(text));
+        let _ = (bedrock::is_cut(text), cohere::is_cut(text));
+        let status = 400 + u16::try_from(draws.below(200)).expect("a status");
+        let status = StatusCode::from_u16(status).expect("a status");
+        for (from, row_id, _) in PROVIDER_ONLY {
+            let error = classify(&row(row_id), status, &HeaderMap::new(), text);
+            for (to, _, _) in DIALECTS {
+                assert!(to.write_error(&error).len() <= 16 << 10);
+                let Ok(answer) = from.read_answer(text) else {
+                    continue;
+                };
+                let written = to.write_answer(&answer, &stamp());
+                to.read_answer(&written)
+                    .expect("what is written can be read");
+                assert_bounded(text, written.len());
+            }
+        }
+    });
+}
+
+#[test]
+fn streams() {
+    let files = PROVIDER_ONLY.map(|(_, folder, streams)| (folder, streams));
+    fuzz_files(files, |text, draws| {
+        check(ProviderDialect::Cohere, "cohere", text, draws);
+        let frames = framed(text);
+        check(ProviderDialect::Bedrock, "bedrock", &frames, draws);
+        let damaged = spoilt(&[frames], draws);
+        check(ProviderDialect::Bedrock, "bedrock", &damaged, draws);
+    });
+}
+
+/// Wherever it is cut it is the same, and a stream that is an end has no error.
+fn check(from: ProviderDialect, row_id: &str, wire: &[u8], draws: &mut Seed) {
+    let cuts = draws.cuts(wire.len());
+    for to in [Dialect::OpenAiChat, Dialect::Anthropic] {
+        let whole = play((from, row_id), to, [wire]);
+        assert_bounded(wire, whole.0.len());
+        assert!(!whole.1.done || whole.1.error.is_none());
+        let chunks = cuts.windows(2).map(|ends| &wire[ends[0]..ends[1]]);
+        assert_eq!(play((from, row_id), to, chunks), whole, "cut at {cuts:?}");
+    }
+}
