@@ -26,16 +26,16 @@ const BYTES_MAX: usize = 16 << 10;
 
 /// Runs `target` on spoilt texts of the fixtures with that ending.
 fn fuzz(ending: &str, target: impl Fn(&[u8], &mut Seed)) {
-    let corpus = DIALECTS
+    let corpus: Vec<_> = DIALECTS
         .iter()
         .flat_map(|(_, folder, _)| fixtures(folder, ending))
         .map(|(_, text)| text)
         .collect();
-    fuzz_texts(corpus, target);
+    fuzz_texts(&corpus, target);
 }
 
 /// The same on spoilt texts of `corpus`.
-fn fuzz_texts(corpus: Vec<Vec<u8>>, target: impl Fn(&[u8], &mut Seed)) {
+fn fuzz_texts(corpus: &[Vec<u8>], target: impl Fn(&[u8], &mut Seed)) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let rounds = number("SLUICEGATE_FUZZ_ROUNDS")
         .unwrap_or(ROUNDS)
@@ -44,7 +44,7 @@ fn fuzz_texts(corpus: Vec<Vec<u8>>, target: impl Fn(&[u8], &mut Seed)) {
     for round in 0..rounds {
         let seed = base.wrapping_mul(1 << 32).wrapping_add(round);
         let mut draws = Seed(seed);
-        let text = spoilt(&corpus, &mut draws);
+        let text = spoilt(corpus, &mut draws);
         let run = catch_unwind(AssertUnwindSafe(|| target(&text, &mut draws)));
         assert!(
             run.is_ok(),
@@ -108,7 +108,7 @@ fn envelopes_of_what_only_passes() {
         br#"{"model":"m","input":"text","dimensions":64}"#,
         br#"{"input":[5,17,9],"model":"m"}"#,
     ];
-    fuzz_texts(corpus.map(<[u8]>::to_vec).to_vec(), |text, _| {
+    fuzz_texts(&corpus.map(<[u8]>::to_vec), |text, _| {
         let body = Bytes::copy_from_slice(text);
         let changes = Changes {
             model: Some("other \" model"),
