@@ -3,8 +3,9 @@
 //! Every item is looked at in the same way, whatever its type: calls, results and thoughts name what
 //! they hold alike. An item that nobody here knows is sized by what it has in common with the others.
 
+use super::translate::is_foreign_seal;
 use crate::TextTally;
-use crate::json::Cursor;
+use crate::json::{Cursor, Span};
 use crate::request_error::{RequestError, wrong, wrong_at};
 use crate::text::Gatherer;
 
@@ -14,6 +15,8 @@ pub(super) struct Content {
     pub(super) images: u64,
     pub(super) audios: u64,
     pub(super) documents: u64,
+    /// Thoughts that another provider sealed, each with a comma beside it.
+    pub(super) foreign_thoughts: Vec<Span>,
     gatherer: Gatherer,
 }
 
@@ -24,6 +27,7 @@ impl Default for Content {
             images: 0,
             audios: 0,
             documents: 0,
+            foreign_thoughts: Vec::new(),
             gatherer: Gatherer::new(),
         }
     }
@@ -55,9 +59,17 @@ impl Content {
                 self.messages += 1;
             }
             b'[' => {
+                let mut is_first = true;
                 cursor.enter(b'[');
                 while cursor.next_element() {
-                    self.read_item(cursor)?;
+                    let mut item = cursor.clone();
+                    if self.read_item(cursor)? {
+                        let item = item.skip().unwrap_or_default();
+                        let removal = with_comma(cursor.text(), item, is_first);
+                        self.foreign_thoughts.push(removal);
+                    } else {
+                        is_first = false;
+                    }
                     self.messages += 1;
                 }
             }
@@ -73,7 +85,9 @@ impl Content {
         )
     }
 
-    fn read_item(&mut self, cursor: &mut Cursor<'_>) -> Result<(), RequestError> {
+    /// Whether the item at hand is a thought that another provider sealed.
+    fn read_item(&mut self, cursor: &mut Cursor<'_>) -> Result<bool, RequestError> {
+        let mut is_foreign = false;
         let at = self.messages;
         let wrong = |place: &str, expected, cursor: &Cursor<'_>| {
             let place = format!("input[{at}]{place}");
@@ -91,6 +105,10 @@ impl Content {
                 (b"content" | b"output" | b"summary", b'[') => self.read_parts(cursor),
                 // What a computer shows is a part that stands alone.
                 (b"output", b'{') => self.read_part(cursor),
+                (b"encrypted_content", b'"') => {
+                    let seal = cursor.skip().unwrap_or_default();
+                    is_foreign |= is_foreign_seal(&cursor.text()[seal]);
+                }
                 (b"content", b'n') => {}
                 (b"content", _) => {
                     return wrong(".content", "a string or an array of parts", cursor);
@@ -98,7 +116,7 @@ impl Content {
                 _ => {}
             }
         }
-        Ok(())
+        Ok(is_foreign)
     }
 
     fn read_parts(&mut self, cursor: &mut Cursor<'_>) {
@@ -129,6 +147,19 @@ impl Content {
             }
         }
     }
+}
+
+/// An element of an array with what parts it from the others: the comma before it, or that behind it
+/// where all before it go too.
+fn with_comma(text: &[u8], element: Span, is_first: bool) -> Span {
+    if is_first {
+        let behind = &text[element.end..];
+        let blank = behind.len() - behind.trim_ascii_start().len();
+        let comma = usize::from(behind.get(blank) == Some(&b','));
+        return element.start..element.end + comma * (blank + 1);
+    }
+    let before = text[..element.start].trim_ascii_end();
+    before.len() - usize::from(before.ends_with(b","))..element.end
 }
 
 #[cfg(test)]

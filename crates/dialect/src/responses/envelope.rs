@@ -28,6 +28,8 @@ pub(super) struct Places {
     pub(super) body_start: usize,
     pub(super) model: Span,
     pub(super) max_output_tokens: Option<Span>,
+    /// Thoughts that another provider sealed.
+    pub(super) foreign_thoughts: Vec<Span>,
 }
 
 impl Envelope {
@@ -51,13 +53,14 @@ impl Envelope {
     pub fn decode(body: &Bytes) -> Result<Self, RequestError> {
         let root = checked_object_with(body, "`model` and `input`")?;
         let body_start = root.position() + 1;
-        let members = Members::find(root)?;
+        let mut members = Members::find(root)?;
         let model = model(body, members.model.as_ref())?;
         if !members.has_input {
             return Err(Content::missing());
         }
         let range = 0..=OUTPUT_CAP_MAX;
         let cap = members.max_output_tokens.as_ref();
+        let foreign_thoughts = std::mem::take(&mut members.content.foreign_thoughts);
         let format = members
             .text
             .and_then(|text| json::member(body, text.start, "format"));
@@ -82,6 +85,7 @@ impl Envelope {
                 body_start,
                 model: members.model.unwrap_or_default(),
                 max_output_tokens: members.max_output_tokens,
+                foreign_thoughts,
             },
         })
     }

@@ -13,6 +13,8 @@ pub(super) const OUTPUT_CAP_MIN: u64 = 16;
 impl Envelope {
     /// The body with `changes`; the very same bytes where there is nothing to change. No maximum is
     /// lowered below 16, which is the least that a provider takes. A stream tells its usage unasked.
+    /// Thoughts that another provider sealed, when it had to stand in, are left out: the request would
+    /// be refused for them.
     ///
     /// ```
     /// use sluicegate_dialect::{Changes, responses::Envelope};
@@ -41,6 +43,11 @@ impl Envelope {
                 }
             });
         }
+        let thoughts = self.places.foreign_thoughts.iter().cloned();
+        edits.extend(thoughts.map(|at| Edit {
+            at,
+            text: "".into(),
+        }));
         if let Some(priority) = changes.priority {
             let start = self.places.body_start;
             edits.extend(Edit::priority(&self.body, start, priority));
@@ -101,6 +108,27 @@ mod tests {
         for (member, cap, expected) in cases {
             let body = |member| format!(r#"{{"model":"m","input":"a",{member}}}"#);
             assert_eq!(rewritten(&body(member), &lower(cap)), body(expected));
+        }
+    }
+
+    #[test]
+    fn what_another_provider_sealed_is_left_out() {
+        let own = r#"{"type":"reasoning","summary":[],"encrypted_content":"gA=="}"#;
+        let other = r#"{"type":"reasoning","summary":[],"encrypted_content":"thought#Eq=="}"#;
+        let sealed = r#"{"encrypted_content":"sealed#Eq==","type":"reasoning"}"#;
+        let cases = [
+            (format!("[ {other} , {sealed},{own}]"), format!("[  {own}]")),
+            (format!("[{own}, {other} ,{sealed} ]"), format!("[{own}  ]")),
+            (
+                format!("[{own},{other},\n{own}]"),
+                format!("[{own},\n{own}]"),
+            ),
+            (format!("[{other}]"), "[]".to_owned()),
+        ];
+        for (input, expected) in cases {
+            let body = |input: &str| format!(r#"{{"model":"m","input":{input}}}"#);
+            let out = rewritten(&body(&input), &Changes::default());
+            assert_eq!(out, body(&expected));
         }
     }
 

@@ -32,7 +32,8 @@ fn cut_in_two_anywhere_is_the_same() {
             return; // What is read is the same as for the others.
         }
         let whole = play(from, to, [wire]);
-        for at in 0..wire.len() {
+        // Of a long one not at every byte, which the test above sees to.
+        for at in (0..wire.len()).step_by(1 + wire.len() / 2_000) {
             let (first, second) = wire.split_at(at);
             assert_eq!(play(from, to, [first, second]), whole, "{name} cut at {at}");
         }

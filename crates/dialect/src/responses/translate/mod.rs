@@ -17,6 +17,7 @@ use crate::canonical::Feature;
 pub use read_answer::read_answer;
 pub use read_request::read_request;
 pub use read_stream::StreamReader;
+pub(super) use seal::is_foreign as is_foreign_seal;
 pub use write_answer::write_answer;
 pub use write_request::write_request;
 pub use write_stream::StreamWriter;

@@ -51,6 +51,12 @@ pub(super) fn own(seal: &str) -> Option<&str> {
     seal.strip_prefix(OPENAI)
 }
 
+/// Whether the JSON string `raw` is a seal that another provider made.
+pub(in crate::responses) fn is_foreign(raw: &[u8]) -> bool {
+    let inner = raw.strip_prefix(b"\"").unwrap_or(raw);
+    inner.starts_with(THOUGHT.as_bytes()) || inner.starts_with(SEALED.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
