@@ -7,6 +7,8 @@ A script checks everything and tells every failure, on stderr; its results are o
 import argparse
 import json
 import sys
+import traceback
+from collections.abc import Callable
 
 import openai
 
@@ -31,15 +33,74 @@ def client(base_url: str, api_key: str, timeout_s: float) -> openai.OpenAI:
     )
 
 
+def run(description: str, jobs: dict[str, Callable], *more: Callable[[argparse.ArgumentParser], object]) -> None:
+    """A script that is a list of jobs, functions of (outcome, args) by name. All that are asked for run, whatever becomes of the
+    others. Each of `more` adds an argument."""
+    parser = arguments(description)
+    parser.add_argument("--jobs", type=lambda names: names.split(","), default=list(jobs), help=f"of {', '.join(jobs)}")
+    parser.add_argument(
+        "--error",
+        type=expected_error,
+        action="append",
+        default=[],
+        metavar="MODEL=CLASS:STATUS",
+        help="what a call to that model raises",
+    )
+    for add in more:
+        add(parser)
+    args = parser.parse_args()
+    for name in args.jobs:
+        if name not in jobs:
+            parser.error(f"no job {name}; there are {', '.join(jobs)}")
+    outcome = Report()
+    for name in args.jobs:
+        outcome.job = f"{name}: "
+        try:
+            jobs[name](outcome, args)
+        except Exception:
+            outcome.check(False, f"raised\n{traceback.format_exc()}")
+    outcome.finish(jobs=args.jobs)
+
+
+def expected_error(text: str) -> tuple[str, str, int]:
+    """Model, class and status of `--error`."""
+    model, _, expected = text.rpartition("=")
+    kind, _, status = expected.rpartition(":")
+    return model, kind, int(status)
+
+
+def raised(call: Callable[[], object]) -> Exception | None:
+    """What `call` raises; none where it is answered."""
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None
+
+
+def check_error(outcome: "Report", what: str, error: Exception | None, kind: str, status: int) -> None:
+    """It is of that class, of that status, and says something."""
+    classes = [ancestor.__name__ for ancestor in type(error).__mro__]
+    outcome.check(kind in classes, f"{what}: {error!r} is no {kind}")
+    outcome.equal(f"{what}, status", getattr(error, "status_code", getattr(error, "code", None)), status)
+    outcome.check(len(str(error)) > 20, f"{what}: says only {error}")
+
+
+def origin(args) -> str:
+    """The gateway's address without a path, for SDKs that put the version there themselves."""
+    return args.base_url.removesuffix("/v1")
+
+
 class Report:
     def __init__(self) -> None:
         self.failures: list[str] = []
         self.checks = 0
+        self.job = ""
 
     def check(self, holds: bool, what: str) -> None:
         self.checks += 1
         if not holds:
-            self.failures.append(what)
+            self.failures.append(f"{self.job}{what}")
 
     def equal(self, what: str, seen: object, expected: object) -> None:
         self.check(seen == expected, f"{what}: {difference(seen, expected)}")

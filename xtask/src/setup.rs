@@ -1,8 +1,10 @@
-//! What the tests need besides cargo: a Python with the official SDKs, in a virtual environment of this repository.
+//! What the tests need besides cargo: a Python and a Node with the official SDKs, in environments of this repository.
 //!
 //! What is on `PATH` is used first, then wheels, then Debian packages where this program may install them (root, or
 //! `CI=true`), and else it stops with the one command to paste. Wheels only: no compiler runs, no project's set-up code.
-//! A stamp in the environment names what it was made of; while it matches, nothing is installed and no network is used.
+//! A stamp in each environment names what it was made of; while it matches, nothing is installed and no network is used.
+
+mod node;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,15 +20,17 @@ use crate::workspace::{Workspace, find_on_path};
 pub(crate) const REQUIREMENTS: &str = "e2e/requirements.txt";
 
 const INSTALL_TIME_MAX: Duration = Duration::from_secs(15 * 60);
-const PYTHON_MIN: &str = "3.9";
+const PYTHON_MIN: &str = "3.11";
 
 /// What the end-to-end tests run with.
 pub(crate) struct Environment {
     /// Absolute, with the SDKs of [`REQUIREMENTS`] installed.
     pub(crate) python: PathBuf,
+    /// Absolute. Two levels above it are `node_modules` with the SDKs of `e2e/node`, and `scripts`.
+    pub(crate) node: PathBuf,
 }
 
-/// Makes the environment, or finds it made.
+/// Makes the environments, or finds them made.
 ///
 /// # Errors
 ///
@@ -34,15 +38,22 @@ pub(crate) struct Environment {
 pub(crate) fn prepare(workspace: &Workspace, runner: &mut Runner) -> anyhow::Result<Environment> {
     // The line that `serve` prints for people is tried as they would.
     require_program(runner, "curl", &["curl"])?;
+    let python = prepare_python(workspace, runner)?;
+    let node = node::prepare(workspace, runner, &python)?;
+    Ok(Environment { python, node })
+}
+
+fn prepare_python(workspace: &Workspace, runner: &mut Runner) -> anyhow::Result<PathBuf> {
     let system_python = system_python(runner)?;
     let directory = workspace.target.join("venv");
     let python = directory.join("bin/python");
     let requirements = workspace.root.join(REQUIREMENTS);
-    let wanted = stamp(&system_python, &requirements)?;
+    let wheel = workspace.root.join(node::WHEEL);
+    let wanted = stamp(&system_python, &[&requirements, &wheel])?;
     let stamp_file = directory.join("made-of");
     let is_made = fs::read_to_string(&stamp_file).is_ok_and(|made_of| made_of == wanted);
     if is_made && answers(&python, &["-c", "import openai"]) {
-        return Ok(Environment { python });
+        return Ok(python);
     }
 
     println!("making {} from {REQUIREMENTS}", directory.display());
@@ -51,22 +62,10 @@ pub(crate) fn prepare(workspace: &Workspace, runner: &mut Runner) -> anyhow::Res
             .with_context(|| format!("cannot remove {}", directory.display()))?;
     }
     make_venv(runner, &system_python, &directory)?;
-    let mut pip = Command::new(&python);
-    pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-    ])
-    .args(["--no-input", "--only-binary", ":all:", "--requirement"])
-    .arg(&requirements);
-    if !install(runner, &mut pip)? {
-        bail!("pip could not install {REQUIREMENTS} (its message stands above)");
-    }
+    pip_install(runner, &python, &requirements)?;
     fs::write(&stamp_file, wanted)
         .with_context(|| format!("cannot write {}", stamp_file.display()))?;
-    Ok(Environment { python })
+    Ok(python)
 }
 
 /// Installs Debian packages where that is allowed, so that `program` is found afterwards.
@@ -113,6 +112,26 @@ fn make_venv(runner: &mut Runner, python: &Path, directory: &Path) -> anyhow::Re
     Ok(())
 }
 
+fn pip_install(runner: &mut Runner, python: &Path, requirements: &Path) -> anyhow::Result<()> {
+    let mut pip = Command::new(python);
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ])
+    .args(["--no-input", "--only-binary", ":all:", "--requirement"])
+    .arg(requirements);
+    if !install(runner, &mut pip)? {
+        bail!(
+            "pip could not install {} (its message stands above)",
+            requirements.display()
+        );
+    }
+    Ok(())
+}
+
 fn install_packages(runner: &mut Runner, what_for: &str, packages: &[&str]) -> anyhow::Result<()> {
     let names = packages.join(" ");
     let by_hand = format!("sudo apt-get update && sudo apt-get install -y {names}");
@@ -151,18 +170,20 @@ fn install(runner: &mut Runner, command: &mut Command) -> anyhow::Result<bool> {
     }
 }
 
-/// What an environment is made of: another interpreter or another line of requirements makes it anew.
-fn stamp(system_python: &Path, requirements: &Path) -> anyhow::Result<String> {
+/// What the environment is made of: another interpreter or another line of requirements makes it anew.
+fn stamp(system_python: &Path, requirements: &[&Path]) -> anyhow::Result<String> {
     let version = Command::new(system_python)
         .args(["-c", "import sys; print(sys.version, sys.base_prefix)"])
         .output()
         .with_context(|| format!("cannot start {}", system_python.display()))?;
-    let requirements = fs::read_to_string(requirements)
-        .with_context(|| format!("cannot read {}", requirements.display()))?;
-    Ok(format!(
-        "{}\n{requirements}",
-        String::from_utf8_lossy(&version.stdout).trim()
-    ))
+    let mut stamp = String::from_utf8_lossy(&version.stdout).trim().to_owned();
+    for path in requirements {
+        let lines =
+            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        stamp.push('\n');
+        stamp.push_str(&lines);
+    }
+    Ok(stamp)
 }
 
 fn answers(program: &Path, args: &[&str]) -> bool {

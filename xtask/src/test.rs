@@ -84,7 +84,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Gives a test run what the set-up made.
 pub(crate) fn with_environment(command: &mut Command, environment: &Environment) {
-    command.env("SLUICEGATE_TEST_PYTHON", &environment.python);
+    command
+        .env("SLUICEGATE_TEST_PYTHON", &environment.python)
+        .env("SLUICEGATE_TEST_NODE", &environment.node);
 }
 
 /// nextest runs each test in a process of its own and is faster; cargo's own harness is always there.

@@ -27,6 +27,9 @@ pub struct Paths {
     pub embeddings_batch: Option<String>,
     /// How many tokens a request would have.
     pub count_tokens: Option<String>,
+    /// The member of a body, and its text, that stands in the place of `model`, where the path names the model and the body must
+    /// not.
+    pub instead_of_model: Option<[String; 2]>,
 }
 
 /// One of a provider's operations.

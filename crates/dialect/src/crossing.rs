@@ -10,7 +10,8 @@ use crate::openai::{ChatStream, UsageChunk};
 use crate::translate_stream::write_streamed;
 use crate::{
     AnswerStream, Changes, Dialect, Envelope, Operation, ProviderDialect, RequestError,
-    StreamTranslation, Translation, UpstreamError, Usage, anthropic, openai, translate_request,
+    StreamTranslation, Translation, UpstreamError, Usage, anthropic, model_member, openai,
+    translate_request,
 };
 
 /// The way of one request between its client and one provider.
@@ -80,7 +81,7 @@ impl Crossing {
         matches!(self, Self::Same(_))
     }
 
-    /// The body for the provider: with `changes` where the dialect stays, else written for `target`.
+    /// The body for `target`, the provider: with `changes` where the dialect stays, else written anew for the model that they name.
     ///
     /// # Errors
     /// [`RequestError`] where the body is none of its dialect.
@@ -88,7 +89,21 @@ impl Crossing {
         self,
         envelope: &Envelope,
         changes: &Changes<'_>,
-        target: impl FnOnce() -> Target,
+        target: &Provider,
+    ) -> Result<Outbound, RequestError> {
+        let mut outbound = self.written(envelope, changes, target)?;
+        if let Some(instead) = &target.paths.instead_of_model {
+            let [name, value] = instead;
+            outbound.body = model_member::replaced(&outbound.body, name, value);
+        }
+        Ok(outbound)
+    }
+
+    fn written(
+        self,
+        envelope: &Envelope,
+        changes: &Changes<'_>,
+        target: &Provider,
     ) -> Result<Outbound, RequestError> {
         match self {
             Self::Same(_) => Ok(Outbound {
@@ -97,11 +112,13 @@ impl Crossing {
                 must_instruct: false,
             }),
             Self::Translated { client, provider } => {
+                let model = changes.model.unwrap_or(&envelope.facts().model);
+                let of_model = Target::of(target, model);
                 let Translation {
                     body,
                     inexpressible,
                     must_instruct,
-                } = translate_request(client, provider, envelope.body(), &target())?;
+                } = translate_request(client, provider, envelope.body(), &of_model)?;
                 Ok(Outbound {
                     body,
                     inexpressible,

@@ -21,6 +21,7 @@ mod estimate;
 
 mod header_text;
 mod json;
+mod model_member;
 pub mod openai;
 mod operation;
 mod period;

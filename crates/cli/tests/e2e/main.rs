@@ -28,6 +28,7 @@ mod reload;
 mod retries;
 mod routes;
 mod same_answers;
+mod sdks;
 mod shutdown;
 mod slots;
 mod transport;

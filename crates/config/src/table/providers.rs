@@ -152,6 +152,12 @@ static PATHS: Object = Object {
             PATH,
             "How many tokens a request would have.",
         ),
+        Field::optional(
+            "instead_of_model",
+            Kind::List(&Kind::Text("a member's name, then its text")),
+            "The member of a body, and its text, that stands in the place of `model`, where the path names the model and the body \
+             must not.",
+        ),
     ],
 };
 

@@ -204,6 +204,11 @@ impl<'t> Cursor<'t> {
 }
 
 impl Key {
+    /// Where it stands, with its quotes.
+    pub(crate) const fn span(&self) -> &Span {
+        &self.span
+    }
+
     /// The key, with escapes undone.
     pub(crate) fn name<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
         let raw = &text[self.span.start + 1..self.span.end - 1];

@@ -10,7 +10,7 @@ use sluicegate_config::{Destination, Price};
 use sluicegate_core::{
     Amounts, Asking, Attempts, Condition, Elsewhere, Facts, Prospect, TargetId, Timestamp,
 };
-use sluicegate_dialect::canonical::{Inexpressible, Target};
+use sluicegate_dialect::canonical::Inexpressible;
 use sluicegate_dialect::{
     Changes, Crossing, Envelope, IncludeUsage, Outbound, Priority, RequestError, RequestFacts,
 };
@@ -134,7 +134,7 @@ impl<'a> CandidateList<'a> {
             }),
         };
         let outbound = crossing
-            .outbound(self.envelope, &changes, || Target::of(provider, model))
+            .outbound(self.envelope, &changes, provider)
             .map_err(Unsayable::Body)?;
         if !outbound.inexpressible.is_empty() && !self.route.lossy {
             return Err(Unsayable::Members(outbound.inexpressible));

@@ -13,7 +13,7 @@ mod gateway;
 mod metrics;
 mod process;
 mod proxy;
-mod python;
+mod script;
 mod slow_line;
 mod wait;
 
@@ -26,6 +26,6 @@ pub(crate) use gateway::Gateway;
 pub(crate) use metrics::Metrics;
 pub(crate) use process::{Output, Process, sluicegate};
 pub(crate) use proxy::Proxy;
-pub(crate) use python::python;
+pub(crate) use script::{node, python};
 pub(crate) use slow_line::SlowLine;
 pub(crate) use wait::{eventually, within};

@@ -1,0 +1,108 @@
+//! Every official SDK and framework that people use over chat completions, unmodified, in every way in which they use it.
+//!
+//! A script is a user of one SDK and checks what that user sees. Errors are asked of models whose upstream fails in one way:
+//! the class that is raised is the one that the SDK's user would catch had the provider failed so itself.
+
+use serde_json::Value;
+
+use crate::harness::{Fake, Gateway, node, python};
+
+const FAULTS: &str = "
+faults:
+  - { model: wrong, status: 400, kind: invalid, times: 100 }
+  - { model: long, status: 400, kind: context, times: 100 }
+  - { model: limited, status: 429, kind: rate, times: 100 }
+  - { model: failing, status: 500, kind: server, times: 100 }
+  - { model: refused, status: 401, kind: auth, times: 100 }
+";
+
+/// How models fail, and the class that says so in the SDKs of OpenAI and in what is built on them. `unknown` is no model at all;
+/// what an upstream says to our own key is not the caller's to mend.
+const ERRORS: [&str; 6] = [
+    "wrong=BadRequestError:400",
+    "long=BadRequestError:400",
+    "unknown=NotFoundError:404",
+    "limited=RateLimitError:429",
+    "failing=InternalServerError:502",
+    "refused=InternalServerError:502",
+];
+
+/// A fake and a gateway before it. Models that fail are accounts of their own, so that none is left alone for another's sake.
+async fn served() -> (Fake, Gateway) {
+    let fake = Fake::start(FAULTS).await;
+    let mut accounts = String::new();
+    let mut deployments = String::new();
+    for model in ["gpt-5.5", "wrong", "long", "limited", "failing", "refused"] {
+        accounts += &format!(
+            "  \"{model}\": {{ provider: openai, base_url: \"{}\", api_key: ours }}\n",
+            fake.base_url()
+        );
+        deployments += &format!("  \"{model}\": {{ account: \"{model}\" }}\n");
+    }
+    let gateway = Gateway::start(&format!(
+        "accounts:\n{accounts}deployments:\n{deployments}lanes: {{ api: {{ max_attempts: 1 }} }}\n"
+    ))
+    .await;
+    (fake, gateway)
+}
+
+fn arguments<'a>(base_url: &'a str, errors: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec!["--base-url", base_url];
+    arguments.extend(errors.iter().flat_map(|error| ["--error", error]));
+    arguments
+}
+
+fn checked(report: &Value, checks_min: u64) {
+    assert!(report["checks"].as_u64().unwrap() >= checks_min, "{report}");
+}
+
+#[tokio::test]
+async fn the_openai_sdk_for_python() {
+    let (_fake, gateway) = served().await;
+    let report = python("openai_chat.py", &arguments(&gateway.base_url(), &ERRORS)).await;
+    checked(&report, 60);
+    gateway.idle().await;
+}
+
+#[tokio::test]
+async fn the_openai_sdk_for_node() {
+    let (_fake, gateway) = served().await;
+    let report = node("openai_chat.mjs", &arguments(&gateway.base_url(), &ERRORS)).await;
+    checked(&report, 60);
+    gateway.idle().await;
+}
+
+#[tokio::test]
+async fn langchain() {
+    let (_fake, gateway) = served().await;
+    let report = python(
+        "langchain_chat.py",
+        &arguments(&gateway.base_url(), &ERRORS),
+    )
+    .await;
+    checked(&report, 40);
+    gateway.idle().await;
+}
+
+#[tokio::test]
+async fn the_openai_agents_sdk() {
+    let (_fake, gateway) = served().await;
+    let report = python("agents_sdk.py", &arguments(&gateway.base_url(), &ERRORS)).await;
+    checked(&report, 25);
+    gateway.idle().await;
+}
+
+#[tokio::test]
+async fn the_vercel_ai_sdk() {
+    let (_fake, gateway) = served().await;
+    // One class for all, with the status in it.
+    let errors = [
+        "wrong=APICallError:400",
+        "unknown=APICallError:404",
+        "limited=APICallError:429",
+        "failing=APICallError:502",
+    ];
+    let report = node("ai_sdk.mjs", &arguments(&gateway.base_url(), &errors)).await;
+    checked(&report, 40);
+    gateway.idle().await;
+}
