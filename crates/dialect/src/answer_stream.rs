@@ -4,8 +4,9 @@ use bytes::{Bytes, BytesMut};
 
 use crate::anthropic::MessageStream;
 use crate::openai::ChatStream;
+use crate::responses::ResponseStream;
 use crate::sse::EventTooLarge;
-use crate::{Progress, StreamTranslation};
+use crate::{Dialect, ErrorOut, Progress, StreamTranslation};
 
 /// One streamed answer: passed on as it came and watched, or translated.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub enum AnswerStream {
     Chat(ChatStream),
     /// A message.
     Message(MessageStream),
+    /// A response.
+    Response(ResponseStream),
     /// From one dialect to another.
     Translated(Box<StreamTranslation>),
 }
@@ -27,6 +30,7 @@ impl AnswerStream {
         match self {
             Self::Chat(stream) => stream.push(chunk, out),
             Self::Message(stream) => stream.push(chunk, out),
+            Self::Response(stream) => stream.push(chunk, out),
             Self::Translated(stream) => stream.push(chunk, out),
         }
     }
@@ -36,8 +40,26 @@ impl AnswerStream {
         match self {
             Self::Chat(stream) => stream.finish(out),
             Self::Message(stream) => stream.finish(out),
+            Self::Response(stream) => stream.finish(out),
             Self::Translated(stream) => stream.finish(out),
         }
+    }
+
+    /// Ends the stream with an error of ours: the last that its client reads.
+    pub fn break_off(&self, error: &ErrorOut<'_>, out: &mut BytesMut) {
+        if !out.is_empty() && !ends_an_event(out) {
+            // The upstream's last event came without its end; ours must not become a part of it.
+            out.extend_from_slice(b"\n\n");
+        }
+        let event = match self {
+            Self::Chat(_) => Dialect::OpenAiChat.error_event(error, 0),
+            Self::Message(_) => Dialect::Anthropic.error_event(error, 0),
+            Self::Response(stream) => {
+                Dialect::OpenAiResponses.error_event(error, stream.sequence_number())
+            }
+            Self::Translated(stream) => return stream.break_off(error, out),
+        };
+        out.extend_from_slice(&event);
     }
 
     /// What has come so far.
@@ -45,7 +67,28 @@ impl AnswerStream {
         match self {
             Self::Chat(stream) => stream.progress(),
             Self::Message(stream) => stream.progress(),
+            Self::Response(stream) => stream.progress(),
             Self::Translated(stream) => stream.progress(),
+        }
+    }
+}
+
+/// Whether `bytes` end with the blank line that ends an event.
+fn ends_an_event(bytes: &[u8]) -> bool {
+    bytes.ends_with(b"\n\n") || bytes.ends_with(b"\r\n\r\n") || bytes.ends_with(b"\r\r")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_ends_with_a_blank_line_in_any_notation() {
+        for bytes in ["data: 1\n\n", "data: 1\r\n\r\n", "data: 1\r\r"] {
+            assert!(ends_an_event(bytes.as_bytes()), "{bytes:?}");
+        }
+        for bytes in ["data: 1", "data: 1\n", "data: 1\r\n", ""] {
+            assert!(!ends_an_event(bytes.as_bytes()), "{bytes:?}");
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::translate_stream::write_streamed;
 use crate::{
     AnswerStream, Changes, Dialect, Envelope, Operation, ProviderDialect, RequestError,
     StreamTranslation, Translation, UpstreamError, Usage, anthropic, model_member, openai,
-    translate_request,
+    responses, translate_request,
 };
 
 /// The way of one request between its client and one provider.
@@ -181,8 +181,11 @@ impl Crossing {
     ) -> AnswerStream {
         let provider = Arc::clone(provider);
         match self {
-            Self::Same(Operation::ChatCompletions) => {
-                AnswerStream::Chat(ChatStream::new(provider, usage_chunk))
+            Self::Same(
+                Operation::ChatCompletions | Operation::Completions | Operation::Embeddings,
+            ) => AnswerStream::Chat(ChatStream::new(provider, usage_chunk)),
+            Self::Same(Operation::Responses) => {
+                AnswerStream::Response(responses::ResponseStream::new(provider))
             }
             Self::Same(Operation::Messages | Operation::CountTokens) => {
                 AnswerStream::Message(anthropic::MessageStream::new(provider))
@@ -212,7 +215,10 @@ impl Operation {
     /// What an answer in `body`, which is no stream, used; `None` where it does not say.
     pub fn usage(self, body: &[u8]) -> Option<Usage> {
         match self {
-            Self::ChatCompletions => Usage::from_completion(body),
+            Self::ChatCompletions | Self::Completions | Self::Embeddings => {
+                Usage::from_completion(body)
+            }
+            Self::Responses => Usage::from_response(body),
             Self::Messages => Usage::from_message(body),
             // What was counted is not used.
             Self::CountTokens => None,
@@ -222,9 +228,10 @@ impl Operation {
     /// Whether an answer in `body`, which is no stream, was cut at its maximum.
     pub fn is_cut(self, body: &[u8]) -> bool {
         match self {
-            Self::ChatCompletions => openai::is_cut(body),
+            Self::ChatCompletions | Self::Completions => openai::is_cut(body),
+            Self::Responses => responses::is_cut(body),
             Self::Messages => anthropic::is_cut(body),
-            Self::CountTokens => false,
+            Self::CountTokens | Self::Embeddings => false,
         }
     }
 }

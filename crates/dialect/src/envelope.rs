@@ -3,9 +3,9 @@
 use bytes::Bytes;
 
 use crate::canonical::{Answer, FinishReason, Part};
-use crate::openai::{Template, UsageChunk};
+use crate::openai::{CompletionEnvelope, EmbeddingEnvelope, Template, UsageChunk};
 use crate::translate_stream::write_streamed;
-use crate::{Changes, Operation, RequestError, RequestFacts, Usage, anthropic, openai};
+use crate::{Changes, Operation, RequestError, RequestFacts, Usage, anthropic, openai, responses};
 
 /// A request as its client wrote it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +16,12 @@ pub enum Envelope {
     Message(anthropic::Envelope),
     /// A message whose tokens are to be counted.
     TokenCount(anthropic::Envelope),
+    /// A response.
+    Response(responses::Envelope),
+    /// A completion of OpenAI's older kind.
+    Completion(openai::CompletionEnvelope),
+    /// Embeddings.
+    Embedding(openai::EmbeddingEnvelope),
 }
 
 impl Envelope {
@@ -33,6 +39,9 @@ impl Envelope {
             Operation::CountTokens => {
                 Self::TokenCount(anthropic::Envelope::decode(body, Call::CountTokens)?)
             }
+            Operation::Responses => Self::Response(responses::Envelope::decode(body)?),
+            Operation::Completions => Self::Completion(CompletionEnvelope::decode(body)?),
+            Operation::Embeddings => Self::Embedding(EmbeddingEnvelope::decode(body)?),
         })
     }
 
@@ -50,6 +59,9 @@ impl Envelope {
             Self::ChatCompletion(_) => Operation::ChatCompletions,
             Self::Message(_) => Operation::Messages,
             Self::TokenCount(_) => Operation::CountTokens,
+            Self::Response(_) => Operation::Responses,
+            Self::Completion(_) => Operation::Completions,
+            Self::Embedding(_) => Operation::Embeddings,
         }
     }
 
@@ -58,14 +70,25 @@ impl Envelope {
         match self {
             Self::ChatCompletion(envelope) => &envelope.facts,
             Self::Message(envelope) | Self::TokenCount(envelope) => &envelope.facts,
+            Self::Response(envelope) => &envelope.facts,
+            Self::Completion(envelope) => &envelope.facts,
+            Self::Embedding(envelope) => &envelope.facts,
         }
     }
 
     /// Whether the client sees the usage of a stream in an event of its own.
     pub const fn usage_chunk(&self) -> UsageChunk {
-        match self {
-            Self::ChatCompletion(envelope) if !envelope.usage_wanted => UsageChunk::Hide,
-            Self::ChatCompletion(_) | Self::Message(_) | Self::TokenCount(_) => UsageChunk::Pass,
+        let hides = match self {
+            Self::ChatCompletion(envelope) => !envelope.usage_wanted,
+            Self::Completion(envelope) => !envelope.usage_wanted,
+            Self::Message(_) | Self::TokenCount(_) | Self::Response(_) | Self::Embedding(_) => {
+                false
+            }
+        };
+        if hides {
+            UsageChunk::Hide
+        } else {
+            UsageChunk::Pass
         }
     }
 
@@ -74,6 +97,9 @@ impl Envelope {
         match self {
             Self::ChatCompletion(envelope) => envelope.body(),
             Self::Message(envelope) | Self::TokenCount(envelope) => envelope.body(),
+            Self::Response(envelope) => envelope.body(),
+            Self::Completion(envelope) => envelope.body(),
+            Self::Embedding(envelope) => envelope.body(),
         }
     }
 
@@ -82,6 +108,9 @@ impl Envelope {
         match self {
             Self::ChatCompletion(envelope) => envelope.rewrite(changes),
             Self::Message(envelope) | Self::TokenCount(envelope) => envelope.rewrite(changes),
+            Self::Response(envelope) => envelope.rewrite(changes),
+            Self::Completion(envelope) => envelope.rewrite(changes),
+            Self::Embedding(envelope) => envelope.rewrite(changes),
         }
     }
 

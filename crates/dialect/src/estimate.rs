@@ -19,7 +19,8 @@ pub fn charge(
     output_expected: Option<u64>,
 ) -> Amounts {
     let size = RequestSize {
-        text_bytes: facts.text.bytes,
+        text_bytes: (facts.text.bytes)
+            .saturating_add(facts.ready_tokens.saturating_mul(READY_TOKEN_BYTES)),
         text_tokens: tokens_without_images(facts),
         messages: facts.messages,
         images: facts.images,
@@ -49,7 +50,17 @@ fn tokens_without_images(facts: &RequestFacts) -> u64 {
     text_weight(&facts.text)
         .saturating_add(definitions.saturating_mul(DEFINITION_BYTE))
         .div_ceil(TOKEN)
-        .saturating_add(facts.messages.saturating_mul(MESSAGE_TOKENS))
+        .saturating_add(facts.ready_tokens)
+        .saturating_add(framing_tokens(facts.messages))
+}
+
+/// What stands around messages; nothing around texts that are no conversation.
+const fn framing_tokens(messages: u64) -> u64 {
+    if messages == 0 {
+        return 0;
+    }
+    messages
+        .saturating_mul(MESSAGE_TOKENS)
         .saturating_add(ANSWER_TOKENS)
 }
 
@@ -62,6 +73,8 @@ pub fn text_tokens(text: &TextTally) -> u64 {
 const TOKEN: u64 = 1_024;
 /// What separates one message from the next, its role apart.
 const MESSAGE_TOKENS: u64 = 3;
+/// The bytes that a token stands for, where a rule takes bytes for tokens.
+const READY_TOKEN_BYTES: u64 = 4;
 /// What begins the answer.
 const ANSWER_TOKENS: u64 = 3;
 /// One image of usual size, as charges in recorded answers show it.

@@ -8,7 +8,7 @@ use http::StatusCode;
 use sluicegate_catalog::Endpoint;
 
 use crate::canonical::Stamp;
-use crate::{Dialect, anthropic, openai};
+use crate::{Dialect, anthropic, openai, responses};
 
 /// What a client asks for, by the path that it calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +19,12 @@ pub enum Operation {
     Messages,
     /// How many tokens a message would have, in Anthropic's dialect.
     CountTokens,
+    /// OpenAI's responses.
+    Responses,
+    /// OpenAI's completions of a text.
+    Completions,
+    /// OpenAI's embeddings.
+    Embeddings,
 }
 
 /// A failure of ours, before it has a wire format.
@@ -45,13 +51,17 @@ impl Operation {
             Self::ChatCompletions => "chat completions",
             Self::Messages => "messages",
             Self::CountTokens => "token counts",
+            Self::Responses => "responses",
+            Self::Completions => "completions",
+            Self::Embeddings => "embeddings",
         }
     }
 
     /// The dialect that its client speaks.
     pub const fn dialect(self) -> Dialect {
         match self {
-            Self::ChatCompletions => Dialect::OpenAiChat,
+            Self::ChatCompletions | Self::Completions | Self::Embeddings => Dialect::OpenAiChat,
+            Self::Responses => Dialect::OpenAiResponses,
             Self::Messages | Self::CountTokens => Dialect::Anthropic,
         }
     }
@@ -64,8 +74,9 @@ impl Operation {
     /// Whether a model answers, so that another dialect can say the same.
     pub const fn is_answered_by_model(self) -> bool {
         match self {
-            Self::ChatCompletions | Self::Messages => true,
-            Self::CountTokens => false,
+            Self::ChatCompletions | Self::Messages | Self::Responses => true,
+            // Older models' or no answers: nobody else says the like.
+            Self::CountTokens | Self::Completions | Self::Embeddings => false,
         }
     }
 }
@@ -78,6 +89,9 @@ impl Operation {
             Self::ChatCompletions => (Dialect::OpenAi, Endpoint::Chat),
             Self::Messages => (Dialect::Anthropic, Endpoint::Chat),
             Self::CountTokens => (Dialect::Anthropic, Endpoint::CountTokens),
+            Self::Responses => (Dialect::OpenAi, Endpoint::Responses),
+            Self::Completions => (Dialect::OpenAi, Endpoint::Completions),
+            Self::Embeddings => (Dialect::OpenAi, Endpoint::Embeddings),
         }
     }
 }
@@ -88,6 +102,7 @@ impl Dialect {
         let id = match self {
             Self::OpenAiChat => format!("chatcmpl-{id}"),
             Self::Anthropic => format!("msg_{id}"),
+            Self::OpenAiResponses => format!("resp_{id}"),
         };
         Stamp {
             id,
@@ -99,16 +114,17 @@ impl Dialect {
     /// The body of an error answer.
     pub fn error_body(self, error: &ErrorOut<'_>) -> Bytes {
         match self {
-            Self::OpenAiChat => openai::error_body(&openai_error(error)),
+            Self::OpenAiChat | Self::OpenAiResponses => openai::error_body(&openai_error(error)),
             Self::Anthropic => anthropic::error_body(&anthropic_error(error)),
         }
     }
 
-    /// What ends a stream that has already begun.
-    pub fn error_event(self, error: &ErrorOut<'_>) -> Bytes {
+    /// What ends a stream of so many events before it.
+    pub(crate) fn error_event(self, error: &ErrorOut<'_>, events: u64) -> Bytes {
         match self {
             Self::OpenAiChat => openai::error_event(&openai_error(error)),
             Self::Anthropic => anthropic::error_event(&anthropic_error(error)),
+            Self::OpenAiResponses => responses::error_event(&openai_error(error), events),
         }
     }
 
@@ -121,6 +137,7 @@ impl Dialect {
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenAiChat => "OpenAI chat",
+            Self::OpenAiResponses => "OpenAI responses",
             Self::Anthropic => "Anthropic",
         }
     }

@@ -20,6 +20,8 @@ pub struct RequestFacts {
     /// Text of the instructions and the messages: roles and names, texts, thoughts, refusals, calls of
     /// tools and their results.
     pub text: TextTally,
+    /// Input that came as tokens instead of text, in tokens.
+    pub ready_tokens: u64,
     /// Images among the content, those in results of tools included.
     pub images: u64,
     /// Sound clips among the content.

@@ -15,6 +15,14 @@ const MODEL_BYTES_MAX: usize = 256;
 
 /// The body's object, after the whole body was found to be JSON in UTF-8.
 pub(crate) fn checked_object(body: &[u8]) -> Result<Cursor<'_>, RequestError> {
+    checked_object_with(body, "`model` and `messages`")
+}
+
+/// The same of a request that needs other members, which an error names.
+pub(crate) fn checked_object_with<'t>(
+    body: &'t [u8],
+    needed: &str,
+) -> Result<Cursor<'t>, RequestError> {
     let text = simdutf8::compat::from_utf8(body).map_err(|error| RequestError {
         param: None,
         message: format!(
@@ -32,7 +40,7 @@ pub(crate) fn checked_object(body: &[u8]) -> Result<Cursor<'_>, RequestError> {
     } else {
         Err(RequestError {
             param: None,
-            message: "the body must be a JSON object with `model` and `messages`".to_owned(),
+            message: format!("the body must be a JSON object with {needed}"),
         })
     }
 }

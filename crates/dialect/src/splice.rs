@@ -4,12 +4,60 @@ use std::borrow::Cow;
 
 use bytes::{Bytes, BytesMut};
 
-use crate::json::Span;
+use crate::changes::Priority;
+use crate::json::{self, Cursor, Span};
 
 /// A stretch of a body that is to be something else.
 pub(crate) struct Edit {
     pub(crate) at: Span,
     pub(crate) text: Cow<'static, str>,
+}
+
+impl Edit {
+    /// `value` instead of what stands at `at`.
+    pub(crate) fn number(at: &Span, value: u64) -> Self {
+        Self {
+            at: at.clone(),
+            text: value.to_string().into(),
+        }
+    }
+
+    /// The text `value` instead of what stands at `at`.
+    pub(crate) fn string(at: &Span, value: &str) -> Self {
+        Self {
+            at: at.clone(),
+            text: serde_json::Value::from(value).to_string().into(),
+        }
+    }
+
+    /// A member more, in an object that has one at least: before the others, at `object_start`, which
+    /// is behind its brace. So a comma always follows.
+    pub(crate) fn new_member(object_start: usize, member: String) -> Self {
+        Self {
+            at: object_start..object_start,
+            text: (member + ",").into(),
+        }
+    }
+
+    /// How soon a request is to be served, unless it says so itself.
+    pub(crate) fn priority(
+        body: &[u8],
+        object_start: usize,
+        priority: Priority<'_>,
+    ) -> Option<Self> {
+        let Priority { field, value } = priority;
+        let mut cursor = Cursor::at(body, object_start - 1);
+        cursor.enter(b'{');
+        while let Some(key) = cursor.next_key() {
+            if *key.name(body) == *field.as_bytes() {
+                let written = cursor.skip()?;
+                return json::is_null(body, &written)
+                    .then(|| Self::number(&written, u64::from(value)));
+            }
+        }
+        let name = serde_json::Value::from(field);
+        Some(Self::new_member(object_start, format!("{name}:{value}")))
+    }
 }
 
 /// The body with all edits, which do not overlap; the very same bytes where there are none.

@@ -11,13 +11,13 @@ use std::ops::Range;
 use bytes::{Bytes, BytesMut};
 use memchr::memchr2;
 
-/// The longest event that is accepted, in bytes.
+/// The longest event that is accepted where no other length is named, in bytes.
 pub const EVENT_BYTES_MAX: usize = 1 << 20;
 
 /// Takes a stream apart into events.
 ///
 /// A carriage return at the end of a chunk waits for the next one, as it may be half of a line end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Decoder {
     /// The chunk at hand: its events are slices of it.
     chunk: Bytes,
@@ -26,6 +26,7 @@ pub struct Decoder {
     partial: BytesMut,
     scan: Scan,
     begun: bool,
+    event_bytes_max: usize,
 }
 
 /// One event, comment or blank line.
@@ -37,11 +38,28 @@ pub struct Event {
     name: Option<Range<usize>>,
 }
 
-/// An event longer than [`EVENT_BYTES_MAX`]: the stream cannot be followed any further.
+/// An event longer than is accepted: the stream cannot be followed any further.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EventTooLarge;
 
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::for_events_up_to(EVENT_BYTES_MAX)
+    }
+}
+
 impl Decoder {
+    /// A decoder that accepts events of so many bytes.
+    pub fn for_events_up_to(event_bytes_max: usize) -> Self {
+        Self {
+            chunk: Bytes::new(),
+            partial: BytesMut::new(),
+            scan: Scan::default(),
+            begun: false,
+            event_bytes_max,
+        }
+    }
+
     /// Takes the next chunk. Ask [`next_event`](Self::next_event) for all that it ended before
     /// pushing another.
     pub fn push(&mut self, chunk: Bytes) {
@@ -63,13 +81,13 @@ impl Decoder {
         let Some(end) = self.scan.find_end(bytes) else {
             let length = bytes.len();
             self.keep_partial();
-            return if length > EVENT_BYTES_MAX {
+            return if length > self.event_bytes_max {
                 Err(EventTooLarge)
             } else {
                 Ok(None)
             };
         };
-        if end > EVENT_BYTES_MAX {
+        if end > self.event_bytes_max {
             return Err(EventTooLarge);
         }
         self.scan = Scan::default();

@@ -6,6 +6,8 @@
 //! short texts are gathered before they are counted. Scripts are told apart by the first byte of a
 //! character alone.
 
+use crate::json::{Cursor, Piece};
+
 /// Counts of what a text is made of. Texts are added one after another; a word never spans two of
 /// them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -142,6 +144,17 @@ impl Gatherer {
     pub(crate) fn piece(&mut self, piece: &[u8]) {
         self.tally.bytes += piece.len() as u64;
         self.gather(piece);
+    }
+
+    /// The JSON string at hand, with its escapes undone, as a text of its own.
+    pub(crate) fn json_string(&mut self, cursor: &mut Cursor<'_>) {
+        cursor.pieces(|piece| match piece {
+            Piece::Plain(text) => self.piece(text),
+            Piece::Escaped(character) => {
+                self.piece(character.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        });
+        self.end_text();
     }
 
     /// Ends the current text: the next piece begins another.

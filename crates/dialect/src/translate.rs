@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::canonical::{
     Answer, Feature, Inexpressible, ReadRequest, Request, Stamp, Target, WrittenRequest,
 };
-use crate::{ProviderDialect, RequestError, UpstreamError, anthropic, openai};
+use crate::{ProviderDialect, RequestError, UpstreamError, anthropic, openai, responses};
 
 /// A wire format that clients speak, and providers too. Those that only providers speak are in
 /// [`ProviderDialect`].
@@ -17,6 +17,8 @@ pub enum Dialect {
     OpenAiChat,
     /// Anthropic's messages.
     Anthropic,
+    /// OpenAI's responses.
+    OpenAiResponses,
 }
 
 /// A request in another dialect.
@@ -84,6 +86,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat => openai::read_request(body),
             Self::Anthropic => anthropic::read_request(body),
+            Self::OpenAiResponses => responses::read_request(body),
         }
     }
 
@@ -92,6 +95,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat => openai::write_request(request, target),
             Self::Anthropic => anthropic::write_request(request, target),
+            Self::OpenAiResponses => responses::write_request(request, target),
         }
     }
 
@@ -100,6 +104,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat => openai::field_of(feature),
             Self::Anthropic => anthropic::field_of(feature),
+            Self::OpenAiResponses => responses::field_of(feature),
         }
     }
 
@@ -111,6 +116,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat => openai::read_answer(body),
             Self::Anthropic => anthropic::read_answer(body),
+            Self::OpenAiResponses => responses::read_answer(body),
         }
     }
 
@@ -119,13 +125,14 @@ impl Dialect {
         match self {
             Self::OpenAiChat => openai::write_answer(answer, stamp),
             Self::Anthropic => anthropic::write_answer(answer, stamp),
+            Self::OpenAiResponses => responses::write_answer(answer, stamp),
         }
     }
 
     /// Writes a provider's failure for a client of this dialect.
     pub fn write_error(self, error: &UpstreamError) -> Bytes {
         match self {
-            Self::OpenAiChat => openai::write_error(error),
+            Self::OpenAiChat | Self::OpenAiResponses => openai::write_error(error),
             Self::Anthropic => anthropic::write_error(error),
         }
     }

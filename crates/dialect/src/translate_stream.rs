@@ -9,7 +9,7 @@ use crate::canonical::{Answer, Event, FinishReason, Stamp};
 use crate::openai::UsageChunk;
 use crate::sse::EventTooLarge;
 use crate::{
-    Dialect, Progress, ProviderDialect, UpstreamError, anthropic, bedrock, cohere, openai,
+    Dialect, ErrorOut, Progress, ProviderDialect, anthropic, bedrock, cohere, openai, responses,
 };
 
 /// One streamed answer, read in the provider's dialect and written in the client's.
@@ -40,6 +40,9 @@ impl StreamTranslation {
                 ProviderDialect::Shared(Dialect::Anthropic) => {
                     Reader::Anthropic(anthropic::StreamReader::new(provider))
                 }
+                ProviderDialect::Shared(Dialect::OpenAiResponses) => {
+                    Reader::OpenAiResponses(responses::StreamReader::new(provider))
+                }
                 ProviderDialect::Bedrock => Reader::Bedrock(bedrock::StreamReader::new(provider)),
                 ProviderDialect::Cohere => Reader::Cohere(cohere::StreamReader::new(provider)),
             },
@@ -57,6 +60,7 @@ impl StreamTranslation {
         let pushed = match &mut self.reader {
             Reader::OpenAiChat(reader) => reader.push(chunk, &mut self.events),
             Reader::Anthropic(reader) => reader.push(chunk, &mut self.events),
+            Reader::OpenAiResponses(reader) => reader.push(chunk, &mut self.events),
             Reader::Bedrock(reader) => reader.push(chunk, &mut self.events),
             Reader::Cohere(reader) => reader.push(chunk, &mut self.events),
         };
@@ -64,24 +68,22 @@ impl StreamTranslation {
         pushed
     }
 
-    /// The upstream has closed. A stream that is not complete now was cut: [`fail`](Self::fail) tells
-    /// the client, unless an error has.
+    /// The upstream has closed. A stream that is not complete now was cut: [`break_off`](Self::break_off)
+    /// tells the client, unless an error has.
     pub fn finish(&mut self, out: &mut BytesMut) {
         match &mut self.reader {
             Reader::OpenAiChat(reader) => reader.finish(&mut self.events),
             Reader::Anthropic(reader) => reader.finish(&mut self.events),
+            Reader::OpenAiResponses(reader) => reader.finish(&mut self.events),
             Reader::Bedrock(reader) => reader.finish(&mut self.events),
             Reader::Cohere(reader) => reader.finish(&mut self.events),
         }
         self.write(out);
     }
 
-    /// Ends the stream with an error of ours. Nothing happens to one that has ended.
-    pub fn fail(&mut self, error: UpstreamError, out: &mut BytesMut) {
-        if !self.progress.done && self.progress.error.is_none() {
-            self.events.push(Event::Error(error));
-            self.write(out);
-        }
+    /// Ends the stream with an error of ours.
+    pub fn break_off(&self, error: &ErrorOut<'_>, out: &mut BytesMut) {
+        self.writer.break_off(error, out);
     }
 
     /// What has come so far.
@@ -101,6 +103,7 @@ impl StreamTranslation {
 enum Reader {
     OpenAiChat(openai::StreamReader),
     Anthropic(anthropic::StreamReader),
+    OpenAiResponses(responses::StreamReader),
     Bedrock(bedrock::StreamReader),
     Cohere(cohere::StreamReader),
 }
@@ -109,6 +112,7 @@ enum Reader {
 enum Writer {
     OpenAiChat(openai::StreamWriter),
     Anthropic(anthropic::StreamWriter),
+    OpenAiResponses(responses::StreamWriter),
 }
 
 impl Writer {
@@ -116,6 +120,7 @@ impl Writer {
         match to {
             Dialect::OpenAiChat => Self::OpenAiChat(openai::StreamWriter::new(stamp, usage_chunk)),
             Dialect::Anthropic => Self::Anthropic(anthropic::StreamWriter::new(stamp)),
+            Dialect::OpenAiResponses => Self::OpenAiResponses(responses::StreamWriter::new(stamp)),
         }
     }
 
@@ -123,7 +128,20 @@ impl Writer {
         match self {
             Self::OpenAiChat(writer) => writer.write(event, out),
             Self::Anthropic(writer) => writer.write(event, out),
+            Self::OpenAiResponses(writer) => writer.write(event, out),
         }
+    }
+
+    /// Ends the stream with an error of ours.
+    fn break_off(&self, error: &ErrorOut<'_>, out: &mut BytesMut) {
+        let event = match self {
+            Self::OpenAiChat(_) => Dialect::OpenAiChat.error_event(error, 0),
+            Self::Anthropic(_) => Dialect::Anthropic.error_event(error, 0),
+            Self::OpenAiResponses(writer) => {
+                Dialect::OpenAiResponses.error_event(error, writer.sequence_number())
+            }
+        };
+        out.extend_from_slice(&event);
     }
 }
 

@@ -6,15 +6,22 @@
 
 mod blocks;
 mod chat;
+mod cohere;
+mod completions;
+mod converse;
+mod embeddings;
+mod gemini;
 mod messages;
+mod responses;
 mod said;
 mod text;
 mod value;
+mod vector;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::ask::Ask;
+use crate::ask::{Ask, Embed};
 use crate::dialect::{Dialect, Task};
 use crate::fault::UsageFault;
 use crate::random::Random;
@@ -31,6 +38,10 @@ pub(crate) struct Completion {
     fingerprint: String,
     model: String,
     choices: Vec<Choice>,
+    before: Vec<String>,
+    repeated: Map<String, Value>,
+    embed: Embed,
+    batch: bool,
     extra: Map<String, Value>,
     prompt_tokens: u64,
     cached_tokens: u64,
@@ -104,7 +115,11 @@ impl Completion {
         let id = format!("{:016x}{:08x}", random.next(), random.next() >> 32);
         let created = 1_700_000_000 + random.next() % 100_000_000;
         let fingerprint = format!("fp_{:010x}", random.next() >> 24);
-        let choices = (0..ask.choices)
+        let speaking = match ask.task {
+            Task::Generate => ask.choices,
+            Task::Count | Task::Embed => 0,
+        };
+        let choices = (0..speaking)
             .map(|_| Choice::new(&mut random, ask, (reasoning, output - reasoning), complete))
             .collect();
         let mut extra = ask.wishes.extra.clone();
@@ -119,11 +134,15 @@ impl Completion {
             fingerprint,
             model: ask.model.clone(),
             choices,
+            before: ask.before.clone(),
+            repeated: ask.repeated.clone(),
+            embed: ask.embed.clone(),
+            batch: ask.batch,
             extra,
             prompt_tokens: ask.prompt_tokens(),
             cached_tokens: ask.wishes.cached_tokens,
             cache_written_tokens: ask.wishes.cache_written_tokens,
-            reasoning_tokens: reasoning * ask.choices,
+            reasoning_tokens: reasoning * speaking,
         }
     }
 
@@ -142,8 +161,17 @@ impl Completion {
     pub(crate) fn whole(&self, usage: UsageFault) -> String {
         match (self.dialect, self.task) {
             (Dialect::Chat, _) => chat::whole(self, usage),
+            (Dialect::Responses, _) => responses::whole(self, usage),
+            (Dialect::Completions, _) => completions::whole(self, usage),
+            (Dialect::Embeddings, _) => embeddings::whole(self, usage),
             (Dialect::Messages, Task::Count) => messages::count(self),
-            (Dialect::Messages, Task::Generate) => messages::whole(self, usage),
+            (Dialect::Messages, _) => messages::whole(self, usage),
+            (Dialect::Gemini, Task::Generate) => gemini::whole(self, usage),
+            (Dialect::Gemini, Task::Count) => gemini::count(self),
+            (Dialect::Gemini, Task::Embed) => gemini::embeddings(self),
+            (Dialect::Converse, _) => converse::whole(self, usage),
+            (Dialect::Cohere, Task::Embed) => cohere::embeddings(self),
+            (Dialect::Cohere, _) => cohere::whole(self, usage),
         }
     }
 
@@ -151,25 +179,43 @@ impl Completion {
     pub(crate) fn steps(&self, include_usage: bool) -> Vec<Step> {
         match self.dialect {
             Dialect::Chat => chat::steps(self, include_usage),
+            Dialect::Responses => responses::steps(self),
+            Dialect::Completions => completions::steps(self, include_usage),
+            Dialect::Embeddings => Vec::new(),
             Dialect::Messages => messages::steps(self),
+            Dialect::Gemini => gemini::steps(self),
+            Dialect::Converse => converse::steps(self),
+            Dialect::Cohere => cohere::steps(self),
         }
     }
 
     /// The event that stands for a step.
     pub(crate) fn frame(&self, step: Step, progress: Progress) -> Frame {
         match self.dialect {
-            Dialect::Chat => chat::frame(self, step, progress),
+            // Embeddings have no stream.
+            Dialect::Chat | Dialect::Embeddings => chat::frame(self, step, progress),
+            Dialect::Responses => responses::frame(self, step, progress),
+            Dialect::Completions => completions::frame(self, step, progress),
             Dialect::Messages => messages::frame(self, step, progress),
+            Dialect::Gemini => gemini::frame(self, step, progress),
+            Dialect::Converse => converse::frame(self, step, progress),
+            Dialect::Cohere => cohere::frame(self, step, progress),
         }
     }
 
     /// Tokens of output that the event of a step stands for.
     pub(crate) fn tokens(&self, step: Step) -> u64 {
+        let call = |choice: usize, part: usize| match &self.choices[choice].parts[part] {
+            Part::Call(call) => Some(call),
+            _ => None,
+        };
         match step {
-            Step::Piece(..) => 1,
-            Step::Open(choice, part) => {
-                u64::from(matches!(self.choices[choice].parts[part], Part::Call(_)))
+            // There a call comes in one piece.
+            Step::Close(choice, part) if self.dialect == Dialect::Gemini => {
+                call(choice, part).map_or(0, |call| 1 + call.fragments.len() as u64)
             }
+            Step::Piece(..) => 1,
+            Step::Open(choice, part) => u64::from(call(choice, part).is_some()),
             Step::Begin(_)
             | Step::Ping
             | Step::OpenInner(..)

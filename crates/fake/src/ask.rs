@@ -4,16 +4,24 @@
 //! asks for it. A file below reads each dialect into a [`Draft`]; what triggers what is decided here, once for all.
 
 mod chat;
+mod cohere;
+mod completions;
 mod content_id;
+mod converse;
+mod embed;
 mod field;
+mod gemini;
 mod instruction;
 mod messages;
 mod prompt;
+mod responses;
 mod talk;
 mod wishes;
 
 use serde_json::{Map, Value};
 
+pub(crate) use content_id::text_id;
+pub(crate) use embed::Embed;
 pub(crate) use prompt::Prompt;
 pub(crate) use wishes::{JsonWish, Wishes};
 
@@ -54,6 +62,14 @@ pub(crate) struct Ask {
     /// Names the conversation by how it began.
     pub(crate) conversation: u64,
     pub(crate) unknown: Map<String, Value>,
+    /// Prompts that the answer begins with, in turn.
+    pub(crate) before: Vec<String>,
+    /// Fields that the answer repeats.
+    pub(crate) repeated: Map<String, Value>,
+    /// What is to be embedded, if that is the task.
+    pub(crate) embed: Embed,
+    /// Whether the answer is a list also where only one thing was asked.
+    pub(crate) batch: bool,
     pub(crate) wishes: Wishes,
 }
 
@@ -114,6 +130,9 @@ struct Draft {
     content_id: u64,
     /// Fields that the dialect does not know.
     unknown: Map<String, Value>,
+    before: Vec<String>,
+    repeated: Map<String, Value>,
+    embed: Option<Embed>,
     /// The field with the wishes.
     fake: Option<Value>,
 }
@@ -125,7 +144,14 @@ impl Ask {
         let mut talk = Talk::new();
         let draft = match door.dialect {
             Dialect::Chat => chat::read(body, &mut talk),
+            Dialect::Responses => responses::read(body, &mut talk),
+            Dialect::Completions => completions::read(body, &mut talk),
+            Dialect::Embeddings => completions::embeddings(body, &mut talk),
             Dialect::Messages => messages::read(body, door, &mut talk),
+            Dialect::Gemini => gemini::read(body, door, &mut talk),
+            Dialect::Converse => converse::read(body, &mut talk),
+            Dialect::Cohere if door.task == Task::Embed => cohere::embed(body, &mut talk),
+            Dialect::Cohere => cohere::read(body, &mut talk),
         }?;
         draft.finish(door, &talk)
     }
@@ -202,6 +228,10 @@ impl Draft {
             } else {
                 Map::new()
             },
+            before: self.before,
+            repeated: self.repeated,
+            embed: self.embed.unwrap_or_default(),
+            batch: door.batch,
             wishes,
         })
     }

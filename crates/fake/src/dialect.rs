@@ -11,8 +11,20 @@ pub(crate) enum Dialect {
     /// OpenAI's chat completions.
     #[default]
     Chat,
+    /// OpenAI's responses.
+    Responses,
+    /// OpenAI's older completions of a prompt.
+    Completions,
+    /// OpenAI's embeddings.
+    Embeddings,
     /// Anthropic's messages.
     Messages,
+    /// Gemini's content.
+    Gemini,
+    /// Bedrock's Converse.
+    Converse,
+    /// Cohere's second interface.
+    Cohere,
 }
 
 /// What is asked for.
@@ -22,6 +34,8 @@ pub(crate) enum Task {
     Generate,
     /// How many tokens the prompt has.
     Count,
+    /// Vectors for texts.
+    Embed,
 }
 
 /// How the pieces of a stream are told apart.
@@ -29,6 +43,10 @@ pub(crate) enum Task {
 pub(crate) enum Framing {
     /// Server-sent events.
     Events,
+    /// The items of one JSON array.
+    Array,
+    /// AWS' event stream.
+    Binary,
 }
 
 /// What a path says about a call.
@@ -41,22 +59,34 @@ pub(crate) struct Door {
     /// Whether the answer is streamed, where the path says it.
     pub(crate) stream: Option<bool>,
     pub(crate) framing: Framing,
+    /// Whether the answer is a list also where only one thing was asked.
+    pub(crate) batch: bool,
 }
 
 impl Dialect {
     /// The provider in whose form errors come: the one whose limits count, where it speaks this dialect.
     pub(crate) fn manners(self, profile: Profile) -> Profile {
         match self {
-            Self::Chat => profile,
+            Self::Chat | Self::Responses | Self::Completions | Self::Embeddings => profile,
             Self::Messages => Profile::Anthropic,
+            Self::Gemini if profile == Profile::Vertex => profile,
+            Self::Gemini => Profile::Gemini,
+            Self::Converse if profile == Profile::BedrockMantle => profile,
+            Self::Converse => Profile::BedrockRuntime,
+            Self::Cohere => Profile::Cohere,
         }
     }
 
     /// Whether a stream ends with `[DONE]`.
     pub(crate) fn says_done(self) -> bool {
         match self {
-            Self::Chat => true,
-            Self::Messages => false,
+            Self::Chat | Self::Completions => true,
+            Self::Responses
+            | Self::Embeddings
+            | Self::Messages
+            | Self::Gemini
+            | Self::Converse
+            | Self::Cohere => false,
         }
     }
 }
@@ -70,6 +100,7 @@ impl Door {
             model: None,
             stream: None,
             framing: Framing::Events,
+            batch: false,
         }
     }
 }

@@ -350,7 +350,6 @@ impl Call<'_> {
             self.gateway,
             incoming,
             answer,
-            self.envelope.operation().dialect(),
             reservation,
             self.route,
             self.settlement(),

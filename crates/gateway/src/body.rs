@@ -16,7 +16,7 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use sluicegate_core::{FailureKind, Outcome, Timestamp};
-use sluicegate_dialect::{AnswerStream, Dialect};
+use sluicegate_dialect::AnswerStream;
 use tokio::time::Sleep;
 
 use crate::attempt::innermost;
@@ -39,8 +39,6 @@ pub(crate) struct Streamed {
     upstream: Incoming,
     /// `None` where the body is passed on unread.
     answer: Option<AnswerStream>,
-    /// What the client speaks.
-    dialect: Dialect,
     reservation: Reservation,
     exchange: Option<Exchange>,
     /// The upstream's breaker learns how the stream ends.
@@ -62,7 +60,6 @@ impl Streamed {
         gateway: &Arc<Gateway>,
         upstream: Incoming,
         answer: Option<AnswerStream>,
-        dialect: Dialect,
         reservation: Reservation,
         route: Route<'_>,
         settlement: Settlement,
@@ -71,7 +68,6 @@ impl Streamed {
         Self {
             upstream,
             answer,
-            dialect,
             reservation,
             exchange: None,
             pass: None,
@@ -250,12 +246,8 @@ impl Streamed {
             reason = failure.message(),
             "stream broken off"
         );
-        if self.answer.is_some() {
-            if !self.out.is_empty() && !ends_an_event(&self.out) {
-                // The upstream's last event came without its end; ours must not become a part of it.
-                self.out.extend_from_slice(b"\n\n");
-            }
-            self.out.extend_from_slice(&failure.event(self.dialect));
+        if let Some(answer) = &self.answer {
+            failure.break_off(answer, &mut self.out);
         }
         self.end(failure.status(), outcome);
     }
@@ -348,11 +340,6 @@ impl Streamed {
     }
 }
 
-/// Whether `bytes` end with the blank line that ends an event.
-fn ends_an_event(bytes: &[u8]) -> bool {
-    bytes.ends_with(b"\n\n") || bytes.ends_with(b"\r\n\r\n") || bytes.ends_with(b"\r\r")
-}
-
 impl Body for Streamed {
     type Data = Bytes;
     type Error = Infallible;
@@ -407,20 +394,5 @@ impl std::fmt::Debug for Streamed {
             .field("deployment", &self.deployment)
             .field("ended", &self.ended)
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_ends_with_a_blank_line_in_any_notation() {
-        for bytes in ["data: 1\n\n", "data: 1\r\n\r\n", "data: 1\r\r"] {
-            assert!(ends_an_event(bytes.as_bytes()), "{bytes:?}");
-        }
-        for bytes in ["data: 1", "data: 1\n", "data: 1\r\n", ""] {
-            assert!(!ends_an_event(bytes.as_bytes()), "{bytes:?}");
-        }
     }
 }

@@ -83,6 +83,7 @@ impl Envelope {
                 tools_bytes: length(members.tools.as_ref()),
                 form_bytes: length(members.output_config.as_ref()),
                 text: members.content.text(),
+                ready_tokens: 0,
             },
             body: body.clone(),
             places: Places {

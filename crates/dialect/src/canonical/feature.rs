@@ -37,6 +37,8 @@ pub enum Feature {
     Prefill,
     /// The model speaks first.
     AssistantFirst,
+    /// An output maximum below the least that the other side takes.
+    OutputCap,
 }
 
 /// A member of a request that cannot be said on the other side, in the words of the dialect that

@@ -15,6 +15,7 @@ mod event;
 mod feature;
 mod json_text;
 mod request;
+pub(crate) mod seal;
 mod target;
 mod tools;
 mod translated;

@@ -10,9 +10,10 @@ use bytes::Bytes;
 
 use super::members::Members;
 use super::messages::Messages;
+use super::stream_options::StreamOptions;
 use crate::RequestFacts;
-use crate::json::{self, Cursor, Span};
-use crate::request_error::{RequestError, twice, wrong};
+use crate::json::Span;
+use crate::request_error::RequestError;
 use crate::request_member::{OUTPUT_CAP_MAX, checked_object, count, flag, length, model};
 
 /// The most choices that one request may ask for.
@@ -35,9 +36,7 @@ pub(super) struct Places {
     /// Behind the brace that opens the body.
     pub(super) body_start: usize,
     pub(super) model: Span,
-    pub(super) stream_options: Option<Span>,
-    /// Inside `stream_options`.
-    pub(super) include_usage: Option<Span>,
+    pub(super) stream_options: StreamOptions,
     pub(super) max_tokens: Option<Span>,
     pub(super) max_completion_tokens: Option<Span>,
 }
@@ -75,6 +74,7 @@ impl Envelope {
                     .unwrap_or(1),
                 messages: messages.count,
                 text: messages.text,
+                ready_tokens: 0,
                 images: messages.images,
                 audios: messages.audios,
                 documents: messages.files,
@@ -90,7 +90,9 @@ impl Envelope {
             },
         };
         envelope.read_output_caps(members.max_tokens, members.max_completion_tokens)?;
-        envelope.read_stream_options(members.stream_options)?;
+        let stream_options = StreamOptions::read(body, members.stream_options)?;
+        envelope.usage_wanted = stream_options.usage_wanted;
+        envelope.places.stream_options = stream_options;
         Ok(envelope)
     }
 
@@ -115,31 +117,6 @@ impl Envelope {
         self.facts.output_cap = old.max(new);
         self.places.max_tokens = max_tokens;
         self.places.max_completion_tokens = max_completion_tokens;
-        Ok(())
-    }
-
-    fn read_stream_options(&mut self, options: Option<Span>) -> Result<(), RequestError> {
-        let Some(options) = options else {
-            return Ok(());
-        };
-        let body = self.body.clone();
-        let mut cursor = Cursor::at(&body, options.start);
-        if !cursor.enter(b'{') && cursor.peek() != b'n' {
-            return Err(wrong("stream_options", "an object", &cursor));
-        }
-        while let Some(key) = cursor.next_key() {
-            if *key.name(&body) != *b"include_usage" {
-                continue;
-            }
-            if self.places.include_usage.is_some() {
-                return Err(twice("stream_options"));
-            }
-            self.places.include_usage = cursor.skip();
-            let value = self.places.include_usage.as_ref();
-            let value = value.filter(|value| !json::is_null(&body, value));
-            self.usage_wanted = flag(&body, "stream_options.include_usage", value)?;
-        }
-        self.places.stream_options = Some(options);
         Ok(())
     }
 }

@@ -6,8 +6,8 @@
 use bytes::Bytes;
 
 use super::Envelope;
-use crate::changes::{Changes, IncludeUsage, Priority};
-use crate::json::{self, Cursor};
+use crate::changes::{Changes, IncludeUsage};
+use crate::json;
 use crate::splice::{Edit, splice};
 
 impl Envelope {
@@ -29,53 +29,20 @@ impl Envelope {
     pub fn rewrite(&self, changes: &Changes<'_>) -> Bytes {
         let mut edits = Vec::new();
         if let Some(model) = changes.model.filter(|model| *model != self.facts.model) {
-            let literal = serde_json::Value::from(model).to_string();
-            edits.push(Edit {
-                at: self.places.model.clone(),
-                text: literal.into(),
-            });
+            edits.push(Edit::string(&self.places.model, model));
         }
         if self.facts.stream && changes.include_usage == IncludeUsage::Ask && !self.usage_wanted {
-            edits.push(self.ask_for_usage());
+            let options = &self.places.stream_options;
+            edits.push(options.ask(&self.body, self.places.body_start));
         }
         if let Some(cap) = changes.output_cap {
             self.lower_output(cap, &mut edits);
         }
         if let Some(priority) = changes.priority {
-            edits.extend(self.prioritise(priority));
+            let start = self.places.body_start;
+            edits.extend(Edit::priority(&self.body, start, priority));
         }
         splice(&self.body, edits)
-    }
-
-    fn ask_for_usage(&self) -> Edit {
-        let places = &self.places;
-        match (&places.include_usage, &places.stream_options) {
-            (Some(value), _) => Edit {
-                at: value.clone(),
-                text: "true".into(),
-            },
-            (None, None) => {
-                self.new_member(r#""stream_options":{"include_usage":true}"#.to_owned())
-            }
-            (None, Some(options)) if json::is_null(&self.body, options) => Edit {
-                at: options.clone(),
-                text: r#"{"include_usage":true}"#.into(),
-            },
-            (None, Some(options)) => {
-                let inside = options.start + 1;
-                let mut cursor = Cursor::at(&self.body, options.start);
-                let alone = cursor.enter(b'{') && cursor.next_key().is_none();
-                let text = if alone {
-                    r#""include_usage":true"#
-                } else {
-                    r#""include_usage":true,"#
-                };
-                Edit {
-                    at: inside..inside,
-                    text: text.into(),
-                }
-            }
-        }
     }
 
     fn lower_output(&self, cap: u64, edits: &mut Vec<Edit>) {
@@ -88,46 +55,17 @@ impl Envelope {
             .flatten()
         {
             if json::unsigned(&self.body, place).is_some_and(|written| written > cap) {
-                edits.push(Edit {
-                    at: place.clone(),
-                    text: cap.to_string().into(),
-                });
+                edits.push(Edit::number(place, cap));
             }
         }
         if self.facts.output_cap.is_none() {
             edits.push(match &places.max_completion_tokens {
-                Some(null) => Edit {
-                    at: null.clone(),
-                    text: cap.to_string().into(),
-                },
-                None => self.new_member(format!(r#""max_completion_tokens":{cap}"#)),
+                Some(null) => Edit::number(null, cap),
+                None => {
+                    let member = format!(r#""max_completion_tokens":{cap}"#);
+                    Edit::new_member(places.body_start, member)
+                }
             });
-        }
-    }
-
-    fn prioritise(&self, priority: Priority<'_>) -> Option<Edit> {
-        let Priority { field, value } = priority;
-        let mut cursor = Cursor::at(&self.body, self.places.body_start - 1);
-        cursor.enter(b'{');
-        while let Some(key) = cursor.next_key() {
-            if *key.name(&self.body) == *field.as_bytes() {
-                let written = cursor.skip()?;
-                return json::is_null(&self.body, &written).then(|| Edit {
-                    at: written,
-                    text: value.to_string().into(),
-                });
-            }
-        }
-        let name = serde_json::Value::from(field);
-        Some(self.new_member(format!("{name}:{value}")))
-    }
-
-    /// The body is never empty: it has a model. So a comma always follows.
-    fn new_member(&self, member: String) -> Edit {
-        let at = self.places.body_start;
-        Edit {
-            at: at..at,
-            text: (member + ",").into(),
         }
     }
 }
@@ -135,6 +73,7 @@ impl Envelope {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::changes::Priority;
     use proptest::prelude::*;
     use serde_json::{Map, Value, json};
 

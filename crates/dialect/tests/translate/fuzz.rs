@@ -12,6 +12,7 @@ use http::{HeaderMap, StatusCode};
 use sluicegate_dialect::anthropic::{self, MessageStream};
 use sluicegate_dialect::canonical::Inexpressible;
 use sluicegate_dialect::openai::{self, ChatStream, UsageChunk};
+use sluicegate_dialect::responses::{self, ResponseStream};
 use sluicegate_dialect::{Changes, IncludeUsage, Progress, Usage, classify, translate_request};
 
 use crate::fixtures::{DIALECTS, fixtures, play, row, stamp, targets};
@@ -25,8 +26,7 @@ const BYTES_MAX: usize = 16 << 10;
 
 /// Runs `target` on spoilt texts of the fixtures with that ending.
 fn fuzz(ending: &str, target: impl Fn(&[u8], &mut Seed)) {
-    let folders = DIALECTS.iter().map(|(_, folder, _)| (*folder, ending));
-    fuzz_files(folders, target);
+    fuzz_files(DIALECTS.map(|(_, folder, _)| (folder, ending)), target);
 }
 
 /// The same with the files of these folders and endings.
@@ -34,20 +34,25 @@ pub(crate) fn fuzz_files<'f>(
     files: impl IntoIterator<Item = (&'f str, &'f str)>,
     target: impl Fn(&[u8], &mut Seed),
 ) {
+    let corpus: Vec<Vec<u8>> = files
+        .into_iter()
+        .flat_map(|(folder, ending)| fixtures(folder, ending))
+        .map(|(_, text)| text)
+        .collect();
+    fuzz_texts(&corpus, target);
+}
+
+/// The same on spoilt texts of `corpus`.
+fn fuzz_texts(corpus: &[Vec<u8>], target: impl Fn(&[u8], &mut Seed)) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let rounds = number("SLUICEGATE_FUZZ_ROUNDS")
         .unwrap_or(ROUNDS)
         .max(ROUNDS);
     let base = number("SLUICEGATE_FUZZ_SEED").unwrap_or(0_u64);
-    let corpus: Vec<_> = files
-        .into_iter()
-        .flat_map(|(folder, ending)| fixtures(folder, ending))
-        .map(|(_, text)| text)
-        .collect();
     for round in 0..rounds {
         let seed = base.wrapping_mul(1 << 32).wrapping_add(round);
         let mut draws = Seed(seed);
-        let text = spoilt(&corpus, &mut draws);
+        let text = spoilt(corpus, &mut draws);
         let run = catch_unwind(AssertUnwindSafe(|| target(&text, &mut draws)));
         assert!(
             run.is_ok(),
@@ -88,6 +93,49 @@ fn envelopes() {
             assert_eq!(again.facts.model, "other \" model");
             assert!(again.facts.output_cap.is_none_or(|cap| cap <= 7));
         }
+        if let Ok(envelope) = responses::Envelope::decode(&body) {
+            let changes = Changes {
+                model: Some("other \" model"),
+                output_cap: Some(20),
+                ..Changes::default()
+            };
+            let again = responses::Envelope::decode(&envelope.rewrite(&changes));
+            let again = again.expect("what was rewritten can be read");
+            assert_eq!(again.facts.model, "other \" model");
+            assert!(again.facts.output_cap.is_some_and(|cap| cap <= 20));
+        }
+    });
+}
+
+/// Those that are not translated have no fixtures: a few texts are spoilt instead.
+#[test]
+fn envelopes_of_what_only_passes() {
+    let corpus: [&[u8]; 4] = [
+        br#"{"model":"m","prompt":["a","b"],"suffix":"c","n":2,"stream":true,"stream_options":{"x":1}}"#,
+        br#"{"model":"m","prompt":[[1,2],[3]],"max_tokens":null,"best_of":3}"#,
+        br#"{"model":"m","input":"text","dimensions":64}"#,
+        br#"{"input":[5,17,9],"model":"m"}"#,
+    ];
+    fuzz_texts(&corpus.map(<[u8]>::to_vec), |text, _| {
+        let body = Bytes::copy_from_slice(text);
+        let changes = Changes {
+            model: Some("other \" model"),
+            include_usage: IncludeUsage::Ask,
+            output_cap: Some(7),
+            priority: None,
+        };
+        if let Ok(envelope) = openai::CompletionEnvelope::decode(&body) {
+            let again = openai::CompletionEnvelope::decode(&envelope.rewrite(&changes));
+            let again = again.expect("what was rewritten can be read");
+            assert_eq!(again.facts.model, "other \" model");
+            assert!(again.facts.output_cap.is_some_and(|cap| cap <= 7));
+            assert!(again.usage_wanted || !again.facts.stream);
+        }
+        if let Ok(envelope) = openai::EmbeddingEnvelope::decode(&body) {
+            let again = openai::EmbeddingEnvelope::decode(&envelope.rewrite(&changes));
+            let again = again.expect("what was rewritten can be read");
+            assert_eq!(again.facts.model, "other \" model");
+        }
     });
 }
 
@@ -118,6 +166,7 @@ fn answers_and_errors() {
     fuzz(".json", |text, draws| {
         let _ = (Usage::from_completion(text), Usage::from_message(text));
         let _ = (openai::is_cut(text), anthropic::is_cut(text));
+        let _ = (Usage::from_response(text), responses::is_cut(text));
         let status = 400 + u16::try_from(draws.below(200)).expect("a status");
         let status = StatusCode::from_u16(status).expect("a status");
         for (dialect, _, id) in DIALECTS {
@@ -152,29 +201,29 @@ fn streams() {
     });
 }
 
-/// What the streams that pass their bytes have seen.
-fn watched<'t>(chunks: impl IntoIterator<Item = &'t [u8]>) -> (Progress, Progress, Vec<u8>) {
+/// What the streams that pass their bytes have seen, and what is left of the first, which hides some.
+fn watched<'t>(chunks: impl IntoIterator<Item = &'t [u8]>) -> ([Progress; 3], Vec<u8>) {
     let mut chat = ChatStream::new(row("openai"), UsageChunk::Hide);
     let mut message = MessageStream::new(row("anthropic"));
-    let (mut hidden, mut passed) = (BytesMut::new(), BytesMut::new());
+    let mut response = ResponseStream::new(row("openai"));
+    let [mut hidden, mut passed, mut passed_too] = [(); 3].map(|()| BytesMut::new());
     let mut came = Vec::new();
     for chunk in chunks {
         came.extend_from_slice(chunk);
         let chunk = Bytes::copy_from_slice(chunk);
-        chat.push(chunk.clone(), &mut hidden)
-            .expect("no event is too large");
-        message
-            .push(chunk, &mut passed)
-            .expect("no event is too large");
+        let pushed = [
+            chat.push(chunk.clone(), &mut hidden),
+            message.push(chunk.clone(), &mut passed),
+            response.push(chunk, &mut passed_too),
+        ];
+        assert_eq!(pushed, [Ok(()); 3], "no event is too large");
     }
     chat.finish(&mut hidden);
     message.finish(&mut passed);
-    assert_eq!(passed, came, "every byte passes");
-    (
-        chat.progress().clone(),
-        message.progress().clone(),
-        hidden.to_vec(),
-    )
+    response.finish(&mut passed_too);
+    assert_eq!([&passed, &passed_too], [&came, &came], "every byte passes");
+    let progress = [chat.progress(), message.progress(), response.progress()];
+    (progress.map(Progress::clone), hidden.to_vec())
 }
 
 /// A byte may become an event of its own, or an escape.
@@ -229,7 +278,7 @@ pub(crate) fn spoilt(corpus: &[Vec<u8>], draws: &mut Seed) -> Vec<u8> {
 }
 
 /// What breaks readers.
-const TOKENS: [&[u8]; 32] = [
+const TOKENS: [&[u8]; 36] = [
     b"{",
     b"}",
     b"[",
@@ -262,6 +311,10 @@ const TOKENS: [&[u8]; 32] = [
     b"\"usage\":{},",
     b"\"id\":\"\",",
     b"\"input\":7,",
+    b"\"type\":\"function_call\",",
+    b"\"output_index\":1,",
+    b"\"encrypted_content\":\"sealed#\",",
+    b"event: response.completed\n",
 ];
 
 /// A generator that is small, portable and good enough (splitmix64).

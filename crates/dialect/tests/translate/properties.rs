@@ -7,9 +7,9 @@ use sluicegate_dialect::canonical::{
     ThinkingEffort, Tool, ToolChoice, Turn,
 };
 use sluicegate_dialect::openai::UsageChunk;
-use sluicegate_dialect::{Dialect, Usage, anthropic, openai};
+use sluicegate_dialect::{Dialect, Usage, anthropic, openai, responses};
 
-use crate::fixtures::{row, stamp, targets};
+use crate::fixtures::{DIALECTS, row, stamp, targets};
 
 const CLOSED: &str = r#"{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"number"}},"required":["a","b"],"additionalProperties":false}"#;
 
@@ -17,7 +17,8 @@ proptest! {
     #[test]
     fn a_request_that_both_can_say_comes_back(request in request()) {
         let [(_, target), _] = targets();
-        for dialect in [Dialect::OpenAiChat, Dialect::Anthropic] {
+        for dialect in DIALECTS.map(|(dialect, _, _)| dialect) {
+            let request = sayable(dialect, request.clone());
             let written = dialect.write_request(&request, &target);
             prop_assert_eq!(&written.unsaid, &[]);
             let read = dialect.read_request(&written.body).expect("what is written can be read");
@@ -31,7 +32,7 @@ proptest! {
         events in events(),
         cuts in prop::collection::vec(0_usize..3_000, 0..9),
     ) {
-        for dialect in [Dialect::OpenAiChat, Dialect::Anthropic] {
+        for dialect in DIALECTS.map(|(dialect, _, _)| dialect) {
             let wire = written(dialect, &events);
             let whole = read(dialect, &wire, &[]);
             prop_assert_eq!(Told::of(&whole), Told::of(&events));
@@ -193,12 +194,24 @@ fn request() -> impl Strategy<Value = Request> {
         )
 }
 
+/// A request without what that dialect cannot say.
+fn sayable(dialect: Dialect, mut request: Request) -> Request {
+    if dialect == Dialect::OpenAiResponses {
+        request.stop.clear();
+        request.output_cap = request.output_cap.map(|cap| cap.max(16));
+    }
+    request
+}
+
 /// A request apart from what dialects say each in its own way: where the turns of one side are
-/// parted, who sees the usage, and what a schema is called.
+/// parted, who sees the usage, what a schema is called, and that a tool need not be strict.
 fn plain(mut request: Request) -> Request {
     request.usage_wanted = true;
     if let OutputForm::Schema { name, .. } = &mut request.output {
         name.get_or_insert_with(|| "answer".to_owned());
+    }
+    for tool in &mut request.tools {
+        tool.strict = tool.strict.filter(|strict| *strict);
     }
     let mut turns: Vec<Turn> = Vec::new();
     for turn in request.turns {
@@ -278,10 +291,12 @@ fn written(dialect: Dialect, events: &[Event]) -> Bytes {
     let mut out = BytesMut::new();
     let mut openai = openai::StreamWriter::new(stamp(), UsageChunk::Pass);
     let mut anthropic = anthropic::StreamWriter::new(stamp());
+    let mut responses = responses::StreamWriter::new(stamp());
     for event in events {
         match dialect {
             Dialect::OpenAiChat => openai.write(event, &mut out),
             Dialect::Anthropic => anthropic.write(event, &mut out),
+            Dialect::OpenAiResponses => responses.write(event, &mut out),
         }
     }
     out.freeze()
@@ -295,16 +310,19 @@ fn read(dialect: Dialect, wire: &Bytes, cuts: &[usize]) -> Vec<Event> {
     let mut events = Vec::new();
     let mut openai = openai::StreamReader::new(row("openai"));
     let mut anthropic = anthropic::StreamReader::new(row("anthropic"));
+    let mut responses = responses::StreamReader::new(row("openai"));
     for chunk in chunks {
         match dialect {
             Dialect::OpenAiChat => openai.push(chunk, &mut events),
             Dialect::Anthropic => anthropic.push(chunk, &mut events),
+            Dialect::OpenAiResponses => responses.push(chunk, &mut events),
         }
         .expect("no event is too large");
     }
     match dialect {
         Dialect::OpenAiChat => openai.finish(&mut events),
         Dialect::Anthropic => anthropic.finish(&mut events),
+        Dialect::OpenAiResponses => responses.finish(&mut events),
     }
     events
 }

@@ -39,6 +39,14 @@ fn cut_in_two_anywhere_is_the_same() {
     });
 }
 
+/// What stands only at the end of a whole stream.
+const ENDS: [&str; 4] = [
+    "[DONE]",
+    "message_stop",
+    "response.completed",
+    "response.incomplete",
+];
+
 #[test]
 fn a_stream_without_its_end_is_incomplete() {
     each(|name, wire, from, to| {
@@ -47,20 +55,18 @@ fn a_stream_without_its_end_is_incomplete() {
             return;
         }
         // The end begins where the reason of it stands.
-        let reason: &[u8] = if from == 0 {
-            b"\"finish_reason\": \""
-        } else {
-            b"message_delta"
+        let reasons: &[&[u8]] = match from {
+            0 => &[b"\"finish_reason\": \""],
+            1 => &[b"message_delta"],
+            _ => &[b"event: response.completed", b"event: response.incomplete"],
         };
-        let at = wire
-            .windows(reason.len())
-            .position(|window| window == reason);
+        let at = (0..wire.len()).find(|at| reasons.iter().any(|it| wire[*at..].starts_with(it)));
         let at = at.expect("it is told");
         let (said, progress) = play(from, to, [&wire[..at]]);
         let has_unreadable_rest = progress.error.is_some();
         assert!(!progress.is_complete(), "{name}");
         assert!(
-            has_unreadable_rest || !said.contains("[DONE]") && !said.contains("message_stop"),
+            has_unreadable_rest || ENDS.iter().all(|end| !said.contains(end)),
             "{name}"
         );
     });
@@ -172,25 +178,36 @@ fn calls_in_turns_without_end_are_not_held_for_ever() {
     assert_eq!(said.matches("event: error").count(), 1);
 }
 
-/// What the gateway adds where the upstream has closed too early.
+/// What the gateway adds where the upstream has closed too early, in the words of the client.
 #[test]
-fn a_stream_that_was_cut_can_be_failed_once() {
+fn a_stream_that_was_cut_is_broken_off_in_the_clients_dialect() {
     use sluicegate_dialect::openai::UsageChunk;
-    use sluicegate_dialect::{Dialect, StreamTranslation, classify};
-    let provider = crate::fixtures::row("anthropic");
-    let status = http::StatusCode::BAD_GATEWAY;
-    let error = classify(&provider, status, &http::HeaderMap::new(), b"");
-    let from = (Dialect::Anthropic, provider);
-    let mut stream = StreamTranslation::new(from, Dialect::OpenAiChat, stamp(), UsageChunk::Pass);
-    let mut out = BytesMut::new();
-    stream.finish(&mut out);
-    assert_eq!(out, b""[..]);
-    stream.fail(error.clone(), &mut out);
-    stream.fail(error, &mut out);
-    let said = String::from_utf8(out.to_vec()).expect("text");
-    assert_eq!(
-        said,
-        "data: {\"error\":{\"message\":\"the provider failed without saying why\",\"type\":\"api_error\",\"code\":\"upstream_error\",\"param\":null}}\n\n"
-    );
-    assert!(!stream.progress().is_complete());
+    use sluicegate_dialect::{Dialect, ErrorOut, StreamTranslation};
+    let error = ErrorOut {
+        status: http::StatusCode::BAD_GATEWAY,
+        message: "cut",
+        kind: "api_error",
+        code: "upstream_error",
+        param: None,
+        wait: None,
+    };
+    for (to, expected) in [
+        (
+            Dialect::OpenAiChat,
+            "data: {\"error\":{\"message\":\"cut\",\"type\":\"api_error\",\"code\":\"upstream_error\",\"param\":null}}\n\n",
+        ),
+        (
+            Dialect::Anthropic,
+            "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"cut\"}}\n\n",
+        ),
+    ] {
+        let from = (Dialect::Anthropic, crate::fixtures::row("anthropic"));
+        let mut stream = StreamTranslation::new(from, to, stamp(), UsageChunk::Pass);
+        let mut out = BytesMut::new();
+        stream.finish(&mut out);
+        assert_eq!(out, b""[..]);
+        stream.break_off(&error, &mut out);
+        assert_eq!(out, expected.as_bytes());
+        assert!(!stream.progress().is_complete());
+    }
 }

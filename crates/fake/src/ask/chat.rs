@@ -91,10 +91,10 @@ pub(super) fn read(mut body: Map<String, Value>, talk: &mut Talk) -> Result<Draf
         choice: choice(body.get("tool_choice").unwrap_or(&Value::Null)),
         json: json(body.get("response_format").unwrap_or(&Value::Null)),
         stops: texts(body.get("stop")),
-        thinks: false,
         content_id: content_id(&body, &CONTENT),
         unknown: unknown(&body),
         fake,
+        ..Draft::default()
     })
 }
 

@@ -44,8 +44,8 @@ const CONTENT: [&str; 6] = [
     "output_config",
     "output_format",
 ];
-/// What a cloud wants in the body in place of the header.
-const CLOUD_VERSION: &str = "vertex-2023-10-16";
+/// What a cloud takes in the body in place of the header: the documented version, and the one that the official SDK sends.
+const CLOUD_VERSIONS: [&str; 2] = ["vertex-2023-10-16", "2026-10-21"];
 const THINKING_MIN: u64 = 1_024;
 
 /// Reads a body.
@@ -65,7 +65,7 @@ pub(super) fn read(
         return Err(complain(format!("{name}: Extra inputs are not permitted")));
     }
     if door.model.is_some() {
-        from_a_cloud(&body)?;
+        from_a_cloud(&body, door.task)?;
     } else if !body.contains_key("model") {
         return Err(required("model"));
     }
@@ -113,14 +113,16 @@ pub(super) fn read(
     })
 }
 
-fn from_a_cloud(body: &Map<String, Value>) -> Result<(), Complaint> {
-    if body.contains_key("model") {
+/// Where tokens are only counted, the path names no real model.
+fn from_a_cloud(body: &Map<String, Value>, task: Task) -> Result<(), Complaint> {
+    if task == Task::Generate && body.contains_key("model") {
         return Err(complain("model: Extra inputs are not permitted"));
     }
     match body.get("anthropic_version").and_then(Value::as_str) {
-        Some(CLOUD_VERSION) => Ok(()),
+        Some(version) if CLOUD_VERSIONS.contains(&version) => Ok(()),
         Some(_) => Err(complain(format!(
-            "anthropic_version: Input should be '{CLOUD_VERSION}'"
+            "anthropic_version: Input should be '{}'",
+            CLOUD_VERSIONS.join("' or '")
         ))),
         None => Err(required("anthropic_version")),
     }

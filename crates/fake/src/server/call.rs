@@ -1,6 +1,6 @@
 //! One call from its first byte to its answer, whatever it speaks.
 //!
-//! In order: the key, the body's size, the request, the model; then the call arrives at the limits; then what was chosen for
+//! In order: the body's size, the key, the request, the model; then the call arrives at the limits; then what was chosen for
 //! it is played. What is refused before the limits costs nothing there and carries no limit headers, as seen at OpenAI for
 //! 401 and 404.
 
@@ -21,7 +21,7 @@ use crate::model::{Accepted, Call, Charge, Delivery, Header, Usage, Verdict};
 use super::body::Body;
 use super::clock;
 use super::count;
-use super::credential::key;
+use super::credential::{self, key};
 use super::error::{Failure, usual_kind};
 use super::framing;
 use super::head::{put_headers, respond, spoil_headers};
@@ -43,7 +43,7 @@ pub(super) async fn answer(
 ) -> Response<Body> {
     let settings = shared.settings();
     let (parts, body) = request.into_parts();
-    let key = key(&parts.headers);
+    let key = key(&parts.headers, parts.uri.query());
     let mut entry = entry(&parts, &key);
     match admissible(&settings, &parts, body, &key, &door, &mut entry).await {
         Ok(ask) => {
@@ -88,15 +88,20 @@ async fn admissible(
     entry: &mut Entry,
 ) -> Result<Ask, Failure> {
     let profile = door.dialect.manners(settings.provider.profile);
-    if !settings.keys.is_empty() && !settings.keys.iter().any(|known| known == key) {
-        return Err(Failure::unauthorized(profile, key));
-    }
+    entry.body = read(parts, body, settings.memory.body_bytes_max).await?;
+    credential::check(
+        &settings.keys,
+        door.dialect,
+        profile,
+        parts,
+        key,
+        &entry.body,
+    )?;
     // A cloud wants the version in the body.
     let versioned = door.model.is_some() || parts.headers.contains_key("anthropic-version");
     if door.dialect == Dialect::Messages && !versioned {
         return Err(Failure::no_version());
     }
-    entry.body = read(parts, body, settings.memory.body_bytes_max).await?;
     let ask = Ask::read(&entry.body, door)
         .map_err(|complaint| Failure::complaint(profile, &complaint))?;
     entry.model.clone_from(&ask.model);

@@ -18,6 +18,8 @@ const INVALID: &str = "invalid_request_error";
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Failure {
     pub(super) status: u16,
+    /// The exception that AWS names in a header, where the status does not tell it.
+    pub(super) exception: Option<&'static str>,
     pub(super) content_type: &'static str,
     pub(super) body: Bytes,
 }
@@ -26,6 +28,7 @@ impl Failure {
     fn json(status: u16, body: &Value) -> Self {
         Self {
             status,
+            exception: None,
             content_type: JSON,
             body: body.to_string().into(),
         }
@@ -79,6 +82,7 @@ impl Failure {
         };
         Self {
             status,
+            exception: None,
             content_type,
             body: body.into(),
         }
@@ -131,6 +135,33 @@ impl Failure {
             401,
             &error_body(profile, &words(401, &message, INVALID, Some(code))),
         )
+    }
+
+    /// Gemini's answer to a wrong key, or to none.
+    pub(super) fn wrong_gemini_key(key: &str) -> Self {
+        if key.is_empty() {
+            let message = "Method doesn't allow unregistered callers (callers without established identity). Please use API \
+                           Key or other form of API consumer identity to call this API.";
+            return Self::json(
+                403,
+                &error_body(Profile::Gemini, &words(403, message, INVALID, None)),
+            );
+        }
+        let message = "API key not valid. Please pass a valid API key.";
+        let mut body = error_body(Profile::Gemini, &words(400, message, INVALID, None));
+        body["error"]["details"] = json!([{
+            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+            "reason": "API_KEY_INVALID", "domain": "googleapis.com",
+        }]);
+        Self::json(400, &body)
+    }
+
+    /// AWS' answer to credentials that it does not take, with the reason.
+    pub(super) fn forbidden(exception: &'static str, message: &str) -> Self {
+        Self {
+            exception: Some(exception),
+            ..Self::json(403, &json!({"message": message}))
+        }
     }
 
     /// There is no such model.
@@ -197,28 +228,54 @@ pub(super) fn usual_kind(status: u16) -> ErrorKind {
 }
 
 /// An error as the event of a stream that `sent` others came before.
-pub(super) fn frame(dialect: Dialect, manners: Profile, kind: ErrorKind, _sent: usize) -> Frame {
+pub(super) fn frame(dialect: Dialect, manners: Profile, kind: ErrorKind, sent: usize) -> Frame {
     let status = match kind {
-        ErrorKind::Overloaded => 529,
+        ErrorKind::Overloaded if dialect == Dialect::Messages => 529,
+        ErrorKind::Overloaded => 503,
         ErrorKind::Rate | ErrorKind::SlowDown | ErrorKind::Quota => 429,
         ErrorKind::Server => 500,
         _ => 400,
     };
-    let status = if dialect == Dialect::Chat {
-        500
-    } else {
-        status
+    let error = match dialect {
+        Dialect::Chat => error(manners, kind, 500),
+        _ => error(manners, kind, status),
     };
-    let error = error(manners, kind, status);
+    let named = |name, error: &Value| Frame {
+        name: Some(name),
+        data: error.to_string(),
+    };
     match dialect {
-        Dialect::Chat => Frame {
+        Dialect::Chat | Dialect::Completions | Dialect::Embeddings | Dialect::Gemini => Frame {
             name: None,
             data: error.to_string(),
         },
-        Dialect::Messages => Frame {
-            name: Some("error"),
-            data: error.to_string(),
-        },
+        Dialect::Responses => {
+            let told = &error["error"];
+            let event = json!({
+                "type": "error", "sequence_number": sent, "code": told["code"],
+                "message": told["message"], "param": told["param"],
+            });
+            named("error", &event)
+        }
+        Dialect::Messages => named("error", &error),
+        Dialect::Converse => named(stream_exception(kind), &error),
+        Dialect::Cohere => {
+            let delta = json!({"finish_reason": "ERROR", "error": error["message"]});
+            named(
+                "message-end",
+                &json!({"type": "message-end", "delta": delta}),
+            )
+        }
+    }
+}
+
+/// The exception with which Bedrock ends a stream.
+fn stream_exception(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Rate | ErrorKind::SlowDown | ErrorKind::Quota => "throttlingException",
+        ErrorKind::Overloaded => "serviceUnavailableException",
+        ErrorKind::Server => "internalServerException",
+        _ => "validationException",
     }
 }
 

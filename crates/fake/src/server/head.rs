@@ -21,7 +21,10 @@ pub(super) fn respond(
     if matches!(manners, Profile::BedrockRuntime | Profile::BedrockMantle) {
         limits.push((
             "x-amzn-errortype",
-            bedrock_exception(failure.status).to_owned(),
+            failure
+                .exception
+                .unwrap_or(bedrock_exception(failure.status))
+                .to_owned(),
         ));
     }
     let mut response = Response::new(Body::full(failure.body));

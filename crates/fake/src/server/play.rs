@@ -120,11 +120,7 @@ impl Play {
                 tokens: play.running.output_tokens(),
                 usage,
             };
-            let place = match (sent, sent + 1 == steps.len() && !done) {
-                (_, true) => Place::Last,
-                (0, false) => Place::First,
-                (_, false) => Place::Within,
-            };
+            let place = Place::after(sent, sent + 1 == steps.len() && !done);
             let frame = completion.frame(*step, progress);
             let bytes = framing::event(play.framing, &play.fault, &frame, place);
             pen.write(&play.fault, bytes).await;

@@ -7,11 +7,12 @@ use hyper::body::Incoming;
 use serde_json::{Value, json};
 
 use super::body::Body;
+use super::door::door;
 use super::error::Failure;
 use super::socket::Line;
 use super::state::Shared;
 use super::{admin, call};
-use crate::dialect::{Dialect, Door, Task};
+use crate::dialect::Door;
 
 /// Listed when any model is accepted.
 const ANY_MODEL: &str = "gpt-fake";
@@ -51,32 +52,16 @@ impl<'a> Place<'a> {
         if path.starts_with("/_") {
             return Self::Admin;
         }
-        if let Some(rest) = path.strip_prefix("/openai/deployments/") {
-            // Azure knows no deployment path without a version.
-            let versioned = query.is_some_and(|query| query.contains("api-version="));
-            return match rest.strip_suffix("/chat/completions").filter(|_| versioned) {
-                Some(deployment) if !deployment.is_empty() => Self::Call(Door {
-                    model: Some(deployment.to_owned()),
-                    ..Door::to(Dialect::Chat)
-                }),
-                _ => Self::Nowhere,
-            };
+        if let Some(door) = door(path, query) {
+            return Self::Call(door);
         }
-        match path
-            .strip_prefix("/openai/v1")
-            .or_else(|| path.strip_prefix("/v1"))
-        {
-            Some("/chat/completions") => Self::Call(Door::to(Dialect::Chat)),
-            Some("/messages") if path.starts_with("/v1") => Self::Call(Door::to(Dialect::Messages)),
-            Some("/messages/count_tokens") if path.starts_with("/v1") => Self::Call(Door {
-                task: Task::Count,
-                ..Door::to(Dialect::Messages)
-            }),
-            Some("/models") => Self::Models(None),
-            Some(rest) => rest
-                .strip_prefix("/models/")
-                .map_or(Self::Nowhere, |m| Self::Models(Some(m))),
-            None => Self::Nowhere,
+        let rest = path
+            .strip_prefix("/openai/v1/models")
+            .or_else(|| path.strip_prefix("/v1/models"));
+        match rest.map(|rest| (rest, rest.strip_prefix('/'))) {
+            Some(("", _)) => Self::Models(None),
+            Some((_, Some(model))) => Self::Models(Some(model)),
+            _ => Self::Nowhere,
         }
     }
 }
@@ -105,40 +90,19 @@ fn model(name: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Dialect;
 
     #[test]
     fn paths_lead_where_they_should() {
-        let version = Some("api-version=2024-10-21");
-        let chat = |model: Option<&str>| {
-            Place::Call(Door {
-                model: model.map(str::to_owned),
-                ..Door::to(Dialect::Chat)
-            })
-        };
-        for (path, query, place) in [
-            ("/v1/chat/completions", None, chat(None)),
-            ("/openai/v1/chat/completions", version, chat(None)),
-            (
-                "/openai/deployments/d/chat/completions",
-                version,
-                chat(Some("d")),
-            ),
-            (
-                "/openai/deployments/d/chat/completions",
-                None,
-                Place::Nowhere,
-            ),
-            (
-                "/openai/deployments//chat/completions",
-                version,
-                Place::Nowhere,
-            ),
-            ("/v1/models", None, Place::Models(None)),
-            ("/v1/models/m", None, Place::Models(Some("m"))),
-            ("/_log", None, Place::Admin),
-            ("/v2/models", None, Place::Nowhere),
+        for (path, place) in [
+            ("/v1/chat/completions", Place::Call(Door::to(Dialect::Chat))),
+            ("/v1/models", Place::Models(None)),
+            ("/v1/models/m", Place::Models(Some("m"))),
+            ("/v1/modelsm", Place::Nowhere),
+            ("/_log", Place::Admin),
+            ("/v2/models", Place::Nowhere),
         ] {
-            assert_eq!(Place::of(path, query), place, "{path}");
+            assert_eq!(Place::of(path, None), place, "{path}");
         }
     }
 }

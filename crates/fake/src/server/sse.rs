@@ -29,7 +29,7 @@ pub(super) fn event(fault: &Fault, name: Option<&str>, data: &str, place: Place)
         None => lines.push_str(data),
     }
     lines.push_str(eol);
-    if place != Place::Last || bool::from(fault.last_blank) {
+    if !place.is_last() || bool::from(fault.last_blank) {
         lines.push_str(eol);
     }
     lines

@@ -10,7 +10,11 @@
 )]
 
 mod answers;
+mod cohere;
+mod converse;
 mod faults;
+mod gemini;
 mod messages;
 mod providers;
+mod responses;
 mod support;

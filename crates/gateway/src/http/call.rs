@@ -7,6 +7,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use axum::routing::{MethodRouter, post};
 use http::{HeaderMap, HeaderName, HeaderValue, request, response};
 use sluicegate_config::{Origin, Policy, Route};
 use sluicegate_core::{Asking, Attempts, Role};
@@ -35,31 +36,13 @@ const FALLBACK: HeaderName = HeaderName::from_static("x-sluicegate-fallback");
 /// Names a route.
 const TASK: HeaderName = HeaderName::from_static("x-sluicegate-task");
 
-/// `POST /v1/chat/completions`.
-pub(super) async fn chat_completion(
-    State(gateway): State<Arc<Gateway>>,
-    Extension(id): Extension<RequestId>,
-    request: Request,
-) -> Response {
-    answer(&gateway, id, Operation::ChatCompletions, request).await
-}
-
-/// `POST /v1/messages`.
-pub(super) async fn message(
-    State(gateway): State<Arc<Gateway>>,
-    Extension(id): Extension<RequestId>,
-    request: Request,
-) -> Response {
-    answer(&gateway, id, Operation::Messages, request).await
-}
-
-/// `POST /v1/messages/count_tokens`.
-pub(super) async fn token_count(
-    State(gateway): State<Arc<Gateway>>,
-    Extension(id): Extension<RequestId>,
-    request: Request,
-) -> Response {
-    answer(&gateway, id, Operation::CountTokens, request).await
+/// Serves `operation`.
+pub(super) fn of(operation: Operation) -> MethodRouter<Arc<Gateway>> {
+    post(
+        move |State(gateway): State<Arc<Gateway>>,
+              Extension(id): Extension<RequestId>,
+              request: Request| async move { answer(&gateway, id, operation, request).await },
+    )
 }
 
 async fn answer(

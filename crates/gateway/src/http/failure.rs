@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
+use bytes::BytesMut;
 use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use sluicegate_core::Refusal;
-use sluicegate_dialect::{Dialect, ErrorOut, Operation, RequestError};
+use sluicegate_dialect::{AnswerStream, Dialect, ErrorOut, Operation, RequestError};
 
 use super::candidate::Unsayable;
 use super::upstream_failure::UpstreamFailure;
@@ -141,9 +141,9 @@ impl Failure {
         response
     }
 
-    /// The event that ends a stream which has already begun, for a client that speaks `dialect`.
-    pub(crate) fn event(&self, dialect: Dialect) -> Bytes {
-        dialect.error_event(&self.describe().out())
+    /// Ends an `answer` that has already begun: appends to `out` what tells its client.
+    pub(crate) fn break_off(&self, answer: &AnswerStream, out: &mut BytesMut) {
+        answer.break_off(&self.describe().out(), out);
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -208,7 +208,7 @@ impl Failure {
                 status: StatusCode::NOT_FOUND,
                 ..invalid(match path.strip_prefix("/v1/") {
                     Some(_) => format!(
-                        "{method} {path} is not served (yet): there are POST /v1/chat/completions, /v1/messages, /v1/messages/count_tokens and GET /v1/models"
+                        "{method} {path} is not served (yet): there are POST /v1/chat/completions, /v1/responses, /v1/completions, /v1/embeddings, /v1/messages, /v1/messages/count_tokens and GET /v1/models"
                     ),
                     None => format!(
                         "nothing is served at {method} {path}; the base URL of an SDK ends in /v1"

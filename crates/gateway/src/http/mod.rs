@@ -22,8 +22,8 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::routing::{get, post};
-use sluicegate_dialect::Dialect;
+use axum::routing::get;
+use sluicegate_dialect::{Dialect, Operation};
 
 pub(crate) use failure::Failure;
 pub(crate) use models::example_model;
@@ -50,9 +50,15 @@ pub(crate) fn all_routes(gateway: &Arc<Gateway>, reach: Reach) -> Router {
 
 fn client_pages() -> Router<Arc<Gateway>> {
     Router::new()
-        .route("/v1/chat/completions", post(call::chat_completion))
-        .route("/v1/messages", post(call::message))
-        .route("/v1/messages/count_tokens", post(call::token_count))
+        .route("/v1/chat/completions", call::of(Operation::ChatCompletions))
+        .route("/v1/responses", call::of(Operation::Responses))
+        .route("/v1/completions", call::of(Operation::Completions))
+        .route("/v1/embeddings", call::of(Operation::Embeddings))
+        .route("/v1/messages", call::of(Operation::Messages))
+        .route(
+            "/v1/messages/count_tokens",
+            call::of(Operation::CountTokens),
+        )
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*model}", get(models::one))
 }

@@ -47,6 +47,7 @@ pub const fn field_of(feature: Feature) -> &'static str {
         Feature::ToolArguments => "messages[].content[].tool_use.input",
         Feature::ToolResultMedia => "messages[].content[].tool_result.content",
         Feature::Prefill | Feature::AssistantFirst => "messages[].role",
+        Feature::OutputCap => "max_tokens",
     }
 }
 

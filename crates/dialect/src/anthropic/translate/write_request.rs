@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use super::write_thinking::thinking;
 use super::{call, wire};
+use crate::canonical::seal::bears_no_name;
 use crate::canonical::{
     Feature, JsonText, OutputForm, Part, Request, Role, Source, Target, Tool, ToolChoice,
     WrittenRequest,
@@ -223,14 +224,15 @@ fn block(part: &Part, unsaid: &mut Vec<Feature>) -> Option<wire::Block> {
             ..block("tool_result")
         }),
         Part::Thinking { text, signature } => {
-            let signature = signature.clone().filter(|seal| !seal.is_empty())?;
+            let signature = signature.clone();
+            let signature = signature.filter(|seal| !seal.is_empty() && bears_no_name(seal))?;
             Some(wire::Block {
                 thinking: Some(text.clone()),
                 signature: Some(signature),
                 ..block("thinking")
             })
         }
-        Part::SealedThinking(data) => Some(wire::Block {
+        Part::SealedThinking(data) => bears_no_name(data).then(|| wire::Block {
             data: Some(data.clone()),
             ..block("redacted_thinking")
         }),

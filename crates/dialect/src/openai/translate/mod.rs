@@ -1,5 +1,6 @@
 //! Chat completions to and from the canonical form.
 
+pub(crate) mod effort;
 mod read_answer;
 mod read_message;
 mod read_request;
@@ -14,9 +15,12 @@ use sluicegate_catalog::ErrorClass;
 
 use crate::canonical::Feature;
 
+pub(crate) use read_answer::call_id;
 pub use read_answer::read_answer;
 pub use read_request::read_request;
 pub use read_stream::StreamReader;
+pub(crate) use strict_schema::fits_strict;
+pub(crate) use write_answer::error_out;
 pub use write_answer::{write_answer, write_error};
 pub use write_request::write_request;
 pub use write_stream::StreamWriter;
@@ -43,6 +47,7 @@ pub const fn field_of(feature: Feature) -> &'static str {
         Feature::ToolArguments => "messages[].tool_calls[].function.arguments",
         Feature::ToolResultMedia => "messages[].content",
         Feature::Prefill | Feature::AssistantFirst => "messages[].role",
+        Feature::OutputCap => "max_completion_tokens",
     }
 }
 

@@ -64,7 +64,7 @@ fn parts(message: wire::Message, answer_id: &str) -> Vec<Part> {
 }
 
 /// The id of a call, made up where the server gave none: without one no result can be given.
-pub(super) fn call_id(given: Option<String>, answer_id: &str, index: usize) -> String {
+pub(crate) fn call_id(given: Option<String>, answer_id: &str, index: usize) -> String {
     given.filter(|id| !id.is_empty()).unwrap_or_else(|| {
         let end = answer_id.floor_char_boundary(ANSWER_ID_BYTES_MAX);
         format!("call_{}_{index}", &answer_id[..end])

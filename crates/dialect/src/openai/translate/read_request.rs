@@ -2,12 +2,12 @@
 
 use serde_json::value::RawValue;
 
+use super::effort;
 use super::read_message::turn;
 use super::wire;
 use crate::RequestError;
 use crate::canonical::{
-    JsonText, OutputForm, ReadRequest, Request, Sampling, Thinking, ThinkingEffort, Tool,
-    ToolChoice, Unsaid,
+    JsonText, OutputForm, ReadRequest, Request, Sampling, Thinking, Tool, ToolChoice, Unsaid,
 };
 use crate::wire_form::{TextOr, parse};
 
@@ -166,22 +166,14 @@ fn output(wire: Option<wire::ResponseFormat>, unsaid: &mut Unsaid) -> OutputForm
     }
 }
 
-fn thinking(effort: Option<&str>, unsaid: &mut Unsaid) -> Thinking {
-    let effort = match effort {
-        None => return Thinking::Unsaid,
-        Some("none") => return Thinking::Off,
-        Some("minimal") => ThinkingEffort::Minimal,
-        Some("low") => ThinkingEffort::Low,
-        Some("medium") => ThinkingEffort::Medium,
-        Some("high") => ThinkingEffort::High,
-        Some("xhigh") => ThinkingEffort::ExtraHigh,
-        Some("max") => ThinkingEffort::Max,
-        Some(_) => {
-            unsaid.name("reasoning_effort");
-            return Thinking::Unsaid;
-        }
+fn thinking(word: Option<&str>, unsaid: &mut Unsaid) -> Thinking {
+    let Some(word) = word else {
+        return Thinking::Unsaid;
     };
-    Thinking::Adaptive(Some(effort))
+    effort::read(word).unwrap_or_else(|| {
+        unsaid.name("reasoning_effort");
+        Thinking::Unsaid
+    })
 }
 
 /// `None` where nothing is made likelier.

@@ -36,7 +36,7 @@ pub fn write_error(error: &UpstreamError) -> Bytes {
 
 /// The failure in the words of this dialect; its message, and a code where it has one, stay the
 /// provider's.
-pub(super) fn error_out(error: &UpstreamError) -> ErrorOut<'_> {
+pub(crate) fn error_out(error: &UpstreamError) -> ErrorOut<'_> {
     let code = if error.code.is_empty() {
         code_of(error.class)
     } else {

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::effort;
 use super::strict_schema::fits_strict;
 use super::wire;
 use crate::canonical::{
-    CapName, Feature, OutputForm, Part, Request, Role, Source, Target, Thinking, ThinkingEffort,
-    ThinkingForm, Tool, ToolChoice, Turn, WrittenRequest,
+    CapName, Feature, OutputForm, Part, Request, Role, Source, Target, Tool, ToolChoice, Turn,
+    WrittenRequest,
 };
+use crate::data_url::data_url;
 use crate::wire_form::{TextOr, to_json};
 
 /// The most stop sequences of a request.
@@ -62,7 +64,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
             .flatten(),
         parallel_tool_calls: request.parallel_tool_calls.filter(|_| has_tools),
         response_format,
-        reasoning_effort: effort(request.thinking, target.thinking),
+        reasoning_effort: effort::write(request.thinking, target.thinking),
         stream: request.stream.then_some(true),
         stream_options: request.stream.then(|| wire::StreamOptions {
             include_usage: Some(true),
@@ -228,10 +230,6 @@ fn text_part(text: String) -> wire::Part {
     }
 }
 
-fn data_url(media_type: &str, data: &str) -> String {
-    format!("data:{media_type};base64,{data}")
-}
-
 fn stop(texts: &[String], unsaid: &mut Vec<Feature>) -> Option<TextOr<String>> {
     if texts.len() > STOP_MAX {
         unsaid.push(Feature::StopSequences);
@@ -315,24 +313,4 @@ fn response_format(output: &OutputForm, target: &Target) -> (Option<wire::Respon
             (Some(format), !is_strict)
         }
     }
-}
-
-/// A number of tokens becomes the effort that usually takes about as many.
-fn effort(thinking: Thinking, form: ThinkingForm) -> Option<String> {
-    let effort = match thinking {
-        _ if form == ThinkingForm::None => return None,
-        Thinking::Unsaid | Thinking::Adaptive(None) => return None,
-        Thinking::Off => "none",
-        Thinking::Adaptive(Some(effort)) => match effort {
-            ThinkingEffort::Minimal => "minimal",
-            ThinkingEffort::Low => "low",
-            ThinkingEffort::Medium => "medium",
-            ThinkingEffort::High => "high",
-            ThinkingEffort::ExtraHigh | ThinkingEffort::Max => "xhigh",
-        },
-        Thinking::Budget(0..=2_048) => "low",
-        Thinking::Budget(2_049..=8_192) => "medium",
-        Thinking::Budget(_) => "high",
-    };
-    Some(effort.to_owned())
 }

@@ -1,0 +1,284 @@
+//! What we say as a response: its items, whole or as far as they have come, and what is around them.
+
+use serde::Serialize;
+
+use crate::Usage;
+use crate::canonical::{FinishReason, Stamp};
+
+/// So much of an answer's id is in the ids that are made up for its items.
+const ANSWER_ID_BYTES_MAX: usize = 64;
+
+/// An item of an output.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Item {
+    Message {
+        id: String,
+        status: &'static str,
+        role: &'static str,
+        content: Vec<Content>,
+    },
+    Reasoning {
+        id: String,
+        summary: Vec<Summary>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        encrypted_content: Option<String>,
+    },
+    FunctionCall {
+        id: String,
+        status: &'static str,
+        call_id: String,
+        name: String,
+        arguments: String,
+    },
+}
+
+/// A part of a message.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Content {
+    OutputText {
+        text: String,
+        annotations: [(); 0],
+        logprobs: [(); 0],
+    },
+    Refusal {
+        refusal: String,
+    },
+}
+
+/// What is shown of a thought.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Summary {
+    SummaryText { text: String },
+}
+
+impl Content {
+    pub(super) const fn text(text: String) -> Self {
+        Self::OutputText {
+            text,
+            annotations: [],
+            logprobs: [],
+        }
+    }
+}
+
+impl Summary {
+    pub(super) fn said(&self) -> &str {
+        let Self::SummaryText { text } = self;
+        text
+    }
+}
+
+impl Item {
+    /// The next item of an answer that has so many already, begun.
+    pub(super) fn message(answer_id: &str, index: usize) -> Self {
+        Self::Message {
+            id: id("msg", answer_id, index),
+            status: "in_progress",
+            role: "assistant",
+            content: Vec::new(),
+        }
+    }
+
+    pub(super) fn thought(answer_id: &str, index: usize) -> Self {
+        Self::Reasoning {
+            id: id("rs", answer_id, index),
+            summary: Vec::new(),
+            encrypted_content: None,
+        }
+    }
+
+    pub(super) fn call(answer_id: &str, index: usize, call_id: &str, name: &str) -> Self {
+        Self::FunctionCall {
+            id: id("fc", answer_id, index),
+            status: "in_progress",
+            call_id: call_id.to_owned(),
+            name: name.to_owned(),
+            arguments: String::new(),
+        }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        match self {
+            Self::Message { id, .. }
+            | Self::Reasoning { id, .. }
+            | Self::FunctionCall { id, .. } => id,
+        }
+    }
+
+    /// Nothing comes for it any more. Clients parse the arguments of a call, so that one without any
+    /// gets those of an empty object.
+    pub(super) fn complete(&mut self) {
+        match self {
+            Self::Message { status, .. } => *status = "completed",
+            Self::FunctionCall {
+                status, arguments, ..
+            } => {
+                *status = "completed";
+                if arguments.is_empty() {
+                    arguments.push_str("{}");
+                }
+            }
+            Self::Reasoning { .. } => {}
+        }
+    }
+}
+
+fn id(kind: &str, answer_id: &str, index: usize) -> String {
+    let end = answer_id.floor_char_boundary(ANSWER_ID_BYTES_MAX);
+    format!("{kind}_{}_{index}", &answer_id[..end])
+}
+
+/// A response. What it would repeat of the request is as if nothing had been asked for.
+#[derive(Debug, Serialize)]
+pub(super) struct Response<'a> {
+    pub(super) id: &'a str,
+    object: &'static str,
+    created_at: u64,
+    status: &'static str,
+    error: Option<()>,
+    incomplete_details: Option<Incomplete>,
+    instructions: Option<()>,
+    max_output_tokens: Option<()>,
+    metadata: Empty,
+    model: &'a str,
+    output: &'a [Item],
+    parallel_tool_calls: bool,
+    previous_response_id: Option<()>,
+    reasoning: Reasoning,
+    store: bool,
+    temperature: Option<()>,
+    text: Text,
+    tool_choice: &'static str,
+    tools: [(); 0],
+    top_p: Option<()>,
+    truncation: &'static str,
+    usage: Option<WireUsage>,
+    user: Option<()>,
+}
+
+#[derive(Debug, Serialize)]
+struct Incomplete {
+    reason: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Empty {}
+
+#[derive(Debug, Serialize)]
+struct Reasoning {
+    effort: Option<()>,
+    summary: Option<()>,
+}
+
+#[derive(Debug, Serialize)]
+struct Text {
+    format: Format,
+}
+
+#[derive(Debug, Serialize)]
+struct Format {
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+impl<'a> Response<'a> {
+    /// The response that `stamp` names; without a `finish` it goes on.
+    pub(super) fn new(
+        stamp: &'a Stamp,
+        output: &'a [Item],
+        finish: Option<&FinishReason>,
+        usage: Option<Usage>,
+    ) -> Self {
+        let (status, reason) = finish.map_or(("in_progress", None), status);
+        Self {
+            id: &stamp.id,
+            object: "response",
+            created_at: stamp.created_s,
+            status,
+            error: None,
+            incomplete_details: reason.map(|reason| Incomplete { reason }),
+            instructions: None,
+            max_output_tokens: None,
+            metadata: Empty {},
+            model: &stamp.model,
+            output,
+            parallel_tool_calls: true,
+            previous_response_id: None,
+            reasoning: Reasoning {
+                effort: None,
+                summary: None,
+            },
+            store: false,
+            temperature: None,
+            text: Text {
+                format: Format { kind: "text" },
+            },
+            tool_choice: "auto",
+            tools: [],
+            top_p: None,
+            truncation: "disabled",
+            usage: usage.map(WireUsage::from),
+            user: None,
+        }
+    }
+
+    /// Whether it ended before the model was done.
+    pub(super) const fn is_incomplete(&self) -> bool {
+        self.incomplete_details.is_some()
+    }
+}
+
+/// How an answer's end is told here.
+const fn status(finish: &FinishReason) -> (&'static str, Option<&'static str>) {
+    match finish {
+        FinishReason::Stop
+        | FinishReason::StopSequence(_)
+        | FinishReason::ToolCalls
+        | FinishReason::Pause => ("completed", None),
+        FinishReason::Length | FinishReason::ContextFull => {
+            ("incomplete", Some("max_output_tokens"))
+        }
+        FinishReason::Refusal => ("incomplete", Some("content_filter")),
+    }
+}
+
+/// The input includes what a cache held.
+#[derive(Debug, Serialize)]
+struct WireUsage {
+    input_tokens: u64,
+    input_tokens_details: InputDetails,
+    output_tokens: u64,
+    output_tokens_details: OutputDetails,
+    total_tokens: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct InputDetails {
+    cached_tokens: u64,
+    cache_write_tokens: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct OutputDetails {
+    reasoning_tokens: u64,
+}
+
+impl From<Usage> for WireUsage {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input_tokens: usage.input_tokens,
+            input_tokens_details: InputDetails {
+                cached_tokens: usage.cached_input_tokens,
+                cache_write_tokens: usage.cache_write_input_tokens,
+            },
+            output_tokens: usage.output_tokens,
+            output_tokens_details: OutputDetails {
+                reasoning_tokens: usage.reasoning_tokens,
+            },
+            total_tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+        }
+    }
+}

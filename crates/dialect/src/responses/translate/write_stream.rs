@@ -1,0 +1,482 @@
+//! Canonical events as a streamed response.
+//!
+//! Every item is told as it begins, grows and ends, and all of them again at the end, so that what
+//! has been said is kept. Calls whose arguments come in turns are open side by side here.
+
+use bytes::BytesMut;
+use serde::Serialize;
+
+use super::output::{Content, Item, Response, Summary};
+use super::seal;
+use super::write_answer::sealed;
+use crate::Usage;
+use crate::canonical::{Event, FinishReason, Stamp};
+use crate::openai::{ErrorOut, error_out};
+use crate::responses::error_event;
+use crate::wire_form::to_json;
+
+/// So many bytes of an answer are kept to be told again.
+const KEPT_BYTES_MAX: usize = 16 << 20;
+/// The longest id or model's name that is passed on.
+const NAME_BYTES_MAX: usize = 256;
+
+/// Writes one streamed response.
+#[derive(Debug)]
+pub struct StreamWriter {
+    stamp: Stamp,
+    sequence_number: u64,
+    items: Vec<Item>,
+    /// The message or thought that grows: the last item.
+    grows: bool,
+    /// The calls that grow: the number of each, and which item it is.
+    calls: Vec<(u32, usize)>,
+    kept_bytes: usize,
+    started: bool,
+    ended: bool,
+}
+
+impl StreamWriter {
+    /// A stream that has not begun. The stamp's id and model hold until the provider tells its own.
+    pub const fn new(stamp: Stamp) -> Self {
+        Self {
+            stamp,
+            sequence_number: 0,
+            items: Vec::new(),
+            grows: false,
+            calls: Vec::new(),
+            kept_bytes: 0,
+            started: false,
+            ended: false,
+        }
+    }
+
+    /// The number of the event that would come next.
+    pub(crate) const fn sequence_number(&self) -> u64 {
+        self.sequence_number
+    }
+
+    /// Appends what the client gets of `event`. Nothing comes after an end or an error.
+    ///
+    /// A sign of life becomes a comment without a blank line, which no SDK takes for an event.
+    pub fn write(&mut self, event: &Event, out: &mut BytesMut) {
+        if self.ended {
+            return;
+        }
+        match event {
+            Event::Ping => return out.extend_from_slice(b": ping\n"),
+            Event::Error(error) => return self.fail(&error_out(error), out),
+            Event::Start { id, model, .. } => return self.start(id, model, out),
+            _ => self.start("", "", out),
+        }
+        match event {
+            Event::Text(text) => self.say(text, Content::text, out),
+            Event::Refusal(text) => self.say(text, |refusal| Content::Refusal { refusal }, out),
+            Event::Thinking(text) => self.think(text, out),
+            Event::Signature(signature) => self.sign(signature, out),
+            Event::SealedThinking(data) => {
+                self.close(out);
+                self.keep(data.len(), out);
+                let item = sealed(data, &self.stamp.id, self.items.len());
+                self.begin(item, out);
+                self.close(out);
+            }
+            Event::ToolCall { index, id, name } => self.call(*index, id, name, out),
+            Event::Arguments { index, text } => self.arguments(*index, text, out),
+            Event::End { finish, usage } => self.end(finish, *usage, out),
+            Event::Ping | Event::Error(_) | Event::Start { .. } => {}
+        }
+    }
+
+    fn start(&mut self, id: &str, model: &str, out: &mut BytesMut) {
+        if std::mem::replace(&mut self.started, true) {
+            return;
+        }
+        let tell = |place: &mut String, told: &str| {
+            if (1..=NAME_BYTES_MAX).contains(&told.len()) {
+                told.clone_into(place);
+            }
+        };
+        tell(&mut self.stamp.id, id);
+        tell(&mut self.stamp.model, model);
+        for kind in ["response.created", "response.in_progress"] {
+            let response = Response::new(&self.stamp, &[], None, None);
+            let wire = Wire {
+                response: Some(&response),
+                ..Wire::of(kind)
+            };
+            send(wire, &mut self.sequence_number, out);
+        }
+    }
+
+    fn say(&mut self, text: &str, part: fn(String) -> Content, out: &mut BytesMut) {
+        self.keep(text.len(), out);
+        if text.is_empty() || self.ended {
+            return;
+        }
+        if !self.grows || !matches!(self.items.last(), Some(Item::Message { .. })) {
+            self.close(out);
+            self.begin(Item::message(&self.stamp.id, self.items.len()), out);
+        }
+        let output_index = self.items.len() - 1;
+        let begun = part(String::new());
+        let is_other =
+            |last: &Content| std::mem::discriminant(last) != std::mem::discriminant(&begun);
+        let last = self.last_content();
+        let is_new = last.is_none_or(is_other);
+        if is_new {
+            self.close_content(out);
+        }
+        let Some(Item::Message { id, content, .. }) = self.items.last_mut() else {
+            return;
+        };
+        let kind = match begun {
+            Content::OutputText { .. } => "response.output_text.delta",
+            Content::Refusal { .. } => "response.refusal.delta",
+        };
+        let number = &mut self.sequence_number;
+        if is_new {
+            content.push(begun);
+        }
+        let content_index = content.len() - 1;
+        let wire = |kind| Wire {
+            item_id: Some(id),
+            output_index: Some(output_index),
+            content_index: Some(content_index),
+            ..Wire::of(kind)
+        };
+        if is_new {
+            let added = Wire {
+                part: content.last().map(Part::Content),
+                ..wire("response.content_part.added")
+            };
+            send(added, number, out);
+        }
+        match content.last_mut() {
+            Some(Content::OutputText { text: kept, .. } | Content::Refusal { refusal: kept }) => {
+                kept.push_str(text);
+            }
+            None => {}
+        }
+        let said = Wire {
+            delta: Some(text),
+            logprobs: (kind == "response.output_text.delta").then_some([]),
+            ..wire(kind)
+        };
+        send(said, number, out);
+    }
+
+    fn last_content(&self) -> Option<&Content> {
+        match self.items.last() {
+            Some(Item::Message { content, .. }) => content.last(),
+            _ => None,
+        }
+    }
+
+    /// Ends the part of the message that grows, where there is one.
+    fn close_content(&mut self, out: &mut BytesMut) {
+        let output_index = self.items.len().saturating_sub(1);
+        let Some(Item::Message { id, content, .. }) = self.items.last() else {
+            return;
+        };
+        let Some(part) = content.last() else { return };
+        let wire = |kind| Wire {
+            item_id: Some(id),
+            output_index: Some(output_index),
+            content_index: Some(content.len() - 1),
+            ..Wire::of(kind)
+        };
+        let said = match part {
+            Content::OutputText { text, .. } => Wire {
+                text: Some(text),
+                logprobs: Some([]),
+                ..wire("response.output_text.done")
+            },
+            Content::Refusal { refusal } => Wire {
+                refusal: Some(refusal),
+                ..wire("response.refusal.done")
+            },
+        };
+        send(said, &mut self.sequence_number, out);
+        let done = Wire {
+            part: Some(Part::Content(part)),
+            ..wire("response.content_part.done")
+        };
+        send(done, &mut self.sequence_number, out);
+    }
+
+    /// The thought that grows, begun where none does.
+    fn open_thought(&mut self, out: &mut BytesMut) {
+        if !self.grows || !matches!(self.items.last(), Some(Item::Reasoning { .. })) {
+            self.close(out);
+            self.begin(Item::thought(&self.stamp.id, self.items.len()), out);
+        }
+    }
+
+    fn think(&mut self, text: &str, out: &mut BytesMut) {
+        self.keep(text.len(), out);
+        if text.is_empty() || self.ended {
+            return;
+        }
+        self.open_thought(out);
+        let output_index = self.items.len() - 1;
+        let Some(Item::Reasoning { id, summary, .. }) = self.items.last_mut() else {
+            return;
+        };
+        let wire = |kind| Wire {
+            item_id: Some(id),
+            output_index: Some(output_index),
+            summary_index: Some(0),
+            ..Wire::of(kind)
+        };
+        if summary.is_empty() {
+            let text = String::new();
+            summary.push(Summary::SummaryText { text });
+            let added = Wire {
+                part: summary.last().map(Part::Summary),
+                ..wire("response.reasoning_summary_part.added")
+            };
+            send(added, &mut self.sequence_number, out);
+        }
+        if let Some(Summary::SummaryText { text: kept }) = summary.last_mut() {
+            kept.push_str(text);
+        }
+        let said = Wire {
+            delta: Some(text),
+            ..wire("response.reasoning_summary_text.delta")
+        };
+        send(said, &mut self.sequence_number, out);
+    }
+
+    /// Seals the thought that grows, which ends it.
+    fn sign(&mut self, signature: &str, out: &mut BytesMut) {
+        self.keep(signature.len(), out);
+        if self.ended {
+            return;
+        }
+        self.open_thought(out);
+        if let Some(Item::Reasoning {
+            encrypted_content, ..
+        }) = self.items.last_mut()
+        {
+            *encrypted_content = Some(seal::of_thought(signature));
+        }
+        self.close(out);
+    }
+
+    fn call(&mut self, call: u32, id: &str, name: &str, out: &mut BytesMut) {
+        self.keep(id.len() + name.len(), out);
+        if self.ended {
+            return;
+        }
+        self.close_grown(out);
+        let at = self.items.len();
+        self.begin(Item::call(&self.stamp.id, at, id, name), out);
+        self.grows = false;
+        self.calls.push((call, at));
+    }
+
+    fn arguments(&mut self, call: u32, text: &str, out: &mut BytesMut) {
+        self.keep(text.len(), out);
+        let open = self.calls.iter().rfind(|(open, _)| *open == call);
+        // What comes for a call that is over could only spoil it.
+        let Some((_, at)) = open.filter(|_| !self.ended) else {
+            return;
+        };
+        if let Some(Item::FunctionCall { id, arguments, .. }) = self.items.get_mut(*at) {
+            arguments.push_str(text);
+            let more = Wire {
+                item_id: Some(id),
+                output_index: Some(*at),
+                delta: Some(text),
+                ..Wire::of("response.function_call_arguments.delta")
+            };
+            send(more, &mut self.sequence_number, out);
+        }
+    }
+
+    fn end(&mut self, finish: &FinishReason, usage: Option<Usage>, out: &mut BytesMut) {
+        self.close(out);
+        self.ended = true;
+        let response = Response::new(&self.stamp, &self.items, Some(finish), usage);
+        let kind = if response.is_incomplete() {
+            "response.incomplete"
+        } else {
+            "response.completed"
+        };
+        let wire = Wire {
+            response: Some(&response),
+            ..Wire::of(kind)
+        };
+        send(wire, &mut self.sequence_number, out);
+    }
+
+    /// Begins an item, after all others.
+    fn begin(&mut self, item: Item, out: &mut BytesMut) {
+        if self.ended {
+            return;
+        }
+        self.grows = true;
+        let added = Wire {
+            output_index: Some(self.items.len()),
+            item: Some(&item),
+            ..Wire::of("response.output_item.added")
+        };
+        send(added, &mut self.sequence_number, out);
+        self.items.push(item);
+    }
+
+    /// Ends all that grows.
+    fn close(&mut self, out: &mut BytesMut) {
+        self.close_grown(out);
+        for (_, at) in std::mem::take(&mut self.calls) {
+            self.complete(at, out);
+        }
+    }
+
+    /// Ends the message or thought that grows.
+    fn close_grown(&mut self, out: &mut BytesMut) {
+        if !std::mem::take(&mut self.grows) {
+            return;
+        }
+        self.close_content(out);
+        self.complete(self.items.len() - 1, out);
+    }
+
+    /// Ends the item at that place.
+    fn complete(&mut self, at: usize, out: &mut BytesMut) {
+        let Some(item) = self.items.get_mut(at) else {
+            return;
+        };
+        let is_bare = matches!(item, Item::FunctionCall { arguments, .. } if arguments.is_empty());
+        item.complete();
+        let number = &mut self.sequence_number;
+        let wire = |kind| Wire {
+            item_id: Some(item.id()),
+            output_index: Some(at),
+            ..Wire::of(kind)
+        };
+        match &*item {
+            Item::FunctionCall {
+                arguments, name, ..
+            } => {
+                if is_bare {
+                    let more = Wire {
+                        delta: Some(arguments),
+                        ..wire("response.function_call_arguments.delta")
+                    };
+                    send(more, number, out);
+                }
+                let done = Wire {
+                    name: Some(name),
+                    arguments: Some(arguments),
+                    ..wire("response.function_call_arguments.done")
+                };
+                send(done, number, out);
+            }
+            Item::Reasoning { summary, .. } => {
+                if let Some(part) = summary.last() {
+                    let done = Wire {
+                        summary_index: Some(0),
+                        text: Some(part.said()),
+                        ..wire("response.reasoning_summary_text.done")
+                    };
+                    send(done, number, out);
+                    let done = Wire {
+                        summary_index: Some(0),
+                        part: Some(Part::Summary(part)),
+                        ..wire("response.reasoning_summary_part.done")
+                    };
+                    send(done, number, out);
+                }
+            }
+            Item::Message { .. } => {}
+        }
+        let done = Wire {
+            output_index: Some(at),
+            item: Some(item),
+            ..Wire::of("response.output_item.done")
+        };
+        send(done, number, out);
+    }
+
+    /// Counts what is kept, and ends the stream where that is more than is kept.
+    fn keep(&mut self, bytes: usize, out: &mut BytesMut) {
+        self.kept_bytes += bytes;
+        if self.kept_bytes > KEPT_BYTES_MAX {
+            self.items.clear();
+            let error = ErrorOut {
+                message: "the provider's answer is too long to be told again at its end",
+                kind: "api_error",
+                code: "upstream_error",
+                param: None,
+            };
+            self.fail(&error, out);
+        }
+    }
+
+    fn fail(&mut self, error: &ErrorOut<'_>, out: &mut BytesMut) {
+        if !std::mem::replace(&mut self.ended, true) {
+            out.extend_from_slice(&error_event(error, self.sequence_number));
+        }
+    }
+}
+
+fn send(mut wire: Wire<'_>, sequence_number: &mut u64, out: &mut BytesMut) {
+    wire.sequence_number = *sequence_number;
+    *sequence_number += 1;
+    out.extend_from_slice(b"event: ");
+    out.extend_from_slice(wire.kind.as_bytes());
+    out.extend_from_slice(b"\ndata: ");
+    out.extend_from_slice(&to_json(&wire));
+    out.extend_from_slice(b"\n\n");
+}
+
+/// An event, whatever its kind.
+#[derive(Default, Serialize)]
+struct Wire<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    sequence_number: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response: Option<&'a Response<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_index: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_index: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary_index: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<&'a Item>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<Part<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delta: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refusal: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logprobs: Option<[(); 0]>,
+}
+
+impl Wire<'_> {
+    fn of(kind: &'static str) -> Self {
+        Self {
+            kind,
+            ..Self::default()
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Part<'a> {
+    Content(&'a Content),
+    Summary(&'a Summary),
+}
