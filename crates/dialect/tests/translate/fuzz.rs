@@ -26,8 +26,7 @@ const BYTES_MAX: usize = 16 << 10;
 
 /// Runs `target` on spoilt texts of the fixtures with that ending.
 fn fuzz(ending: &str, target: impl Fn(&[u8], &mut Seed)) {
-    let folders = DIALECTS.iter().map(|(_, folder, _)| (*folder, ending));
-    fuzz_files(folders, target);
+    fuzz_files(DIALECTS.map(|(_, folder, _)| (folder, ending)), target);
 }
 
 /// The same with the files of these folders and endings.
@@ -35,7 +34,7 @@ pub(crate) fn fuzz_files<'f>(
     files: impl IntoIterator<Item = (&'f str, &'f str)>,
     target: impl Fn(&[u8], &mut Seed),
 ) {
-    let corpus: Vec<_> = files
+    let corpus: Vec<Vec<u8>> = files
         .into_iter()
         .flat_map(|(folder, ending)| fixtures(folder, ending))
         .map(|(_, text)| text)

@@ -5,6 +5,7 @@ use super::tool_id::legal_id;
 use super::wire::{Block, Message, Reasoning, ReasoningText, ToolResult, ToolUse};
 use super::write_media::{audio, document, image};
 use crate::anthropic::call;
+use crate::canonical::seal::bears_no_name;
 use crate::canonical::{Feature, Part, Request, Role};
 
 /// Writes the turns of one request.
@@ -130,7 +131,8 @@ impl TurnWriter {
                 ..Block::default()
             }),
             Part::Thinking { text, signature } => {
-                let signature = signature.clone().filter(|seal| !seal.is_empty())?;
+                let signature = signature.clone();
+                let signature = signature.filter(|seal| !seal.is_empty() && bears_no_name(seal))?;
                 self.thought(Reasoning {
                     reasoning_text: Some(ReasoningText {
                         text: text.clone(),
@@ -139,10 +141,11 @@ impl TurnWriter {
                     redacted_content: None,
                 })
             }
-            Part::SealedThinking(data) => self.thought(Reasoning {
+            Part::SealedThinking(data) if bears_no_name(data) => self.thought(Reasoning {
                 reasoning_text: None,
                 redacted_content: Some(data.clone()),
             }),
+            Part::SealedThinking(_) => None,
         }
     }
 

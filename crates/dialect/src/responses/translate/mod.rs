@@ -25,8 +25,6 @@ pub use write_stream::StreamWriter;
 /// The member of a request in which this dialect says `feature`.
 pub const fn field_of(feature: Feature) -> &'static str {
     match feature {
-        Feature::ToolChoice => "tool_choice",
-        Feature::ParallelToolCalls => "parallel_tool_calls",
         Feature::Temperature => "temperature",
         // These seven this dialect cannot say, so that no request of it holds them.
         Feature::TopK => "top_k",
@@ -42,6 +40,8 @@ pub const fn field_of(feature: Feature) -> &'static str {
         Feature::Files => "input[].content[].file_id",
         Feature::ToolNames => "tools[].name",
         Feature::StrictTools => "tools[].strict",
+        Feature::ToolChoice => "tool_choice",
+        Feature::ParallelToolCalls => "parallel_tool_calls",
         Feature::ToolArguments => "input[].arguments",
         Feature::ToolResultMedia => "input[].output",
         Feature::Prefill | Feature::AssistantFirst => "input[].role",
