@@ -15,6 +15,7 @@ mod envelope;
 mod error_text;
 mod estimate;
 
+pub mod gemini;
 mod header_text;
 mod json;
 pub mod openai;
