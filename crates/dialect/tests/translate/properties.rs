@@ -83,6 +83,7 @@ fn exchange() -> impl Strategy<Value = [Turn; 2]> {
                 id: id.clone(),
                 name: "look".to_owned(),
                 arguments: format!(r#"{{"q": {argument}}}"#),
+                signature: None,
             });
             results.push(Part::ToolResult {
                 id,
@@ -257,6 +258,7 @@ fn called(calls: Vec<(String, usize, bool)>) -> Vec<Event> {
             index,
             id: format!("call_{index}"),
             name: "look".to_owned(),
+            signature: None,
         });
         let mut pieces: Vec<_> = arguments
             .chunks(step)

@@ -149,6 +149,7 @@ fn calls_in_turns_without_end_are_not_held_for_ever() {
         index,
         id: format!("c{index}"),
         name: "f".to_owned(),
+        signature: None,
     };
     let more = |index: u32| Event::Arguments {
         index,
