@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 
-use crate::{Changes, Dialect, RequestFacts, anthropic, openai};
+use crate::canonical::Target;
+use crate::translate::written;
+use crate::{Changes, Dialect, RequestError, RequestFacts, Translation, anthropic, gemini, openai};
 
 /// A request as its client wrote it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,6 +13,8 @@ pub enum Envelope {
     OpenAiChat(openai::Envelope),
     /// A message.
     Anthropic(anthropic::Envelope),
+    /// An answer of Google's, or another of its calls.
+    Gemini(gemini::Envelope),
 }
 
 impl Envelope {
@@ -19,6 +23,7 @@ impl Envelope {
         match self {
             Self::OpenAiChat(envelope) => &envelope.facts,
             Self::Anthropic(envelope) => &envelope.facts,
+            Self::Gemini(envelope) => &envelope.facts,
         }
     }
 
@@ -27,6 +32,7 @@ impl Envelope {
         match self {
             Self::OpenAiChat(envelope) => envelope.body(),
             Self::Anthropic(envelope) => envelope.body(),
+            Self::Gemini(envelope) => envelope.body(),
         }
     }
 
@@ -35,6 +41,7 @@ impl Envelope {
         match self {
             Self::OpenAiChat(_) => Dialect::OpenAiChat,
             Self::Anthropic(_) => Dialect::Anthropic,
+            Self::Gemini(_) => Dialect::Gemini,
         }
     }
 
@@ -43,6 +50,20 @@ impl Envelope {
         match self {
             Self::OpenAiChat(envelope) => envelope.rewrite(changes),
             Self::Anthropic(envelope) => envelope.rewrite(changes),
+            Self::Gemini(envelope) => envelope.rewrite(changes),
         }
+    }
+
+    /// The request for a provider that speaks another dialect. Which model is asked, and whether the
+    /// answer is streamed, is what the facts say: not every dialect has that in its body.
+    ///
+    /// # Errors
+    /// [`RequestError`] where a member that is translated has a type that it cannot have.
+    pub fn translated(&self, to: Dialect, target: &Target) -> Result<Translation, RequestError> {
+        let from = self.dialect();
+        let mut read = from.read_request(self.body())?;
+        read.request.model.clone_from(&self.facts().model);
+        read.request.stream = self.facts().stream;
+        Ok(written(from, to, read, target))
     }
 }

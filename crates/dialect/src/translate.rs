@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::canonical::{
     Answer, Feature, Inexpressible, ReadRequest, Request, Stamp, Target, WrittenRequest,
 };
-use crate::{RequestError, UpstreamError, anthropic, openai};
+use crate::{RequestError, UpstreamError, anthropic, gemini, openai};
 
 /// A wire format that requests come in or go out in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +16,8 @@ pub enum Dialect {
     OpenAiChat,
     /// Anthropic's messages.
     Anthropic,
+    /// Google's Gemini.
+    Gemini,
 }
 
 /// A request in another dialect.
@@ -31,6 +33,9 @@ pub struct Translation {
 }
 
 /// A request of a client that speaks `from`, for a provider that speaks `to`.
+///
+/// What stands in the path and not in the body is not translated here: see
+/// [`Envelope::translated`](crate::Envelope::translated).
 ///
 /// # Errors
 /// [`RequestError`] where the body is none of that dialect.
@@ -60,18 +65,28 @@ pub fn translate_request(
     body: &[u8],
     target: &Target,
 ) -> Result<Translation, RequestError> {
+    Ok(written(from, to, from.read_request(body)?, target))
+}
+
+/// A request that was read, in another dialect.
+pub(crate) fn written(
+    from: Dialect,
+    to: Dialect,
+    read: ReadRequest,
+    target: &Target,
+) -> Translation {
     let ReadRequest {
         request,
         mut inexpressible,
-    } = from.read_request(body)?;
+    } = read;
     let written = to.write_request(&request, target);
     let unsaid = written.unsaid.into_iter();
     inexpressible.extend(unsaid.map(|feature| Inexpressible::new(from.field_of(feature))));
-    Ok(Translation {
+    Translation {
         body: written.body,
         inexpressible,
         must_instruct: written.must_instruct,
-    })
+    }
 }
 
 impl Dialect {
@@ -83,6 +98,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat => openai::read_request(body),
             Self::Anthropic => anthropic::read_request(body),
+            Self::Gemini => gemini::read_request(body),
         }
     }
 
@@ -91,6 +107,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat => openai::write_request(request, target),
             Self::Anthropic => anthropic::write_request(request, target),
+            Self::Gemini => gemini::write_request(request, target),
         }
     }
 
@@ -99,6 +116,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat => openai::field_of(feature),
             Self::Anthropic => anthropic::field_of(feature),
+            Self::Gemini => gemini::field_of(feature),
         }
     }
 
@@ -110,6 +128,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat => openai::read_answer(body),
             Self::Anthropic => anthropic::read_answer(body),
+            Self::Gemini => gemini::read_answer(body),
         }
     }
 
@@ -118,6 +137,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat => openai::write_answer(answer, stamp),
             Self::Anthropic => anthropic::write_answer(answer, stamp),
+            Self::Gemini => gemini::write_answer(answer, stamp),
         }
     }
 
@@ -126,6 +146,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat => openai::write_error(error),
             Self::Anthropic => anthropic::write_error(error),
+            Self::Gemini => gemini::write_error(error),
         }
     }
 }

@@ -8,7 +8,7 @@ use sluicegate_catalog::Provider;
 use crate::canonical::{Event, FinishReason, Stamp};
 use crate::openai::UsageChunk;
 use crate::sse::EventTooLarge;
-use crate::{Dialect, Progress, UpstreamError, anthropic, openai};
+use crate::{Dialect, Progress, UpstreamError, anthropic, gemini, openai};
 
 /// One streamed answer, read in the provider's dialect and written in the client's.
 ///
@@ -34,16 +34,30 @@ impl StreamTranslation {
             reader: match from {
                 Dialect::OpenAiChat => Reader::OpenAiChat(openai::StreamReader::new(provider)),
                 Dialect::Anthropic => Reader::Anthropic(anthropic::StreamReader::new(provider)),
+                Dialect::Gemini => Reader::Gemini(gemini::StreamReader::new(provider)),
             },
             writer: match to {
                 Dialect::OpenAiChat => {
                     Writer::OpenAiChat(openai::StreamWriter::new(stamp, usage_chunk))
                 }
                 Dialect::Anthropic => Writer::Anthropic(anthropic::StreamWriter::new(stamp)),
+                Dialect::Gemini => {
+                    Writer::Gemini(gemini::StreamWriter::new(stamp, gemini::Framing::Events))
+                }
             },
             events: Vec::new(),
             progress: Progress::default(),
         }
+    }
+
+    /// The same stream, before it has begun, for a client of Gemini's that wants it in `framing`; no
+    /// other dialect has more than one.
+    #[must_use]
+    pub fn framed(mut self, framing: gemini::Framing) -> Self {
+        if let Writer::Gemini(writer) = &mut self.writer {
+            writer.frame(framing);
+        }
+        self
     }
 
     /// Takes a chunk as it came from the wire and appends to `out` what the client gets of it.
@@ -54,6 +68,7 @@ impl StreamTranslation {
         let pushed = match &mut self.reader {
             Reader::OpenAiChat(reader) => reader.push(chunk, &mut self.events),
             Reader::Anthropic(reader) => reader.push(chunk, &mut self.events),
+            Reader::Gemini(reader) => reader.push(chunk, &mut self.events),
         };
         self.write(out);
         pushed
@@ -65,6 +80,7 @@ impl StreamTranslation {
         match &mut self.reader {
             Reader::OpenAiChat(reader) => reader.finish(&mut self.events),
             Reader::Anthropic(reader) => reader.finish(&mut self.events),
+            Reader::Gemini(reader) => reader.finish(&mut self.events),
         }
         self.write(out);
     }
@@ -88,6 +104,7 @@ impl StreamTranslation {
             match &mut self.writer {
                 Writer::OpenAiChat(writer) => writer.write(&event, out),
                 Writer::Anthropic(writer) => writer.write(&event, out),
+                Writer::Gemini(writer) => writer.write(&event, out),
             }
         }
     }
@@ -97,12 +114,14 @@ impl StreamTranslation {
 enum Reader {
     OpenAiChat(openai::StreamReader),
     Anthropic(anthropic::StreamReader),
+    Gemini(gemini::StreamReader),
 }
 
 #[derive(Debug)]
 enum Writer {
     OpenAiChat(openai::StreamWriter),
     Anthropic(anthropic::StreamWriter),
+    Gemini(gemini::StreamWriter),
 }
 
 impl Progress {

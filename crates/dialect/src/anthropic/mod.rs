@@ -20,3 +20,4 @@ pub use translate::{
     StreamReader, StreamWriter, field_of, read_answer, read_request, write_answer, write_error,
     write_request,
 };
+pub(crate) use translate::{call, json_end};

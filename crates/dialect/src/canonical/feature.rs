@@ -25,6 +25,10 @@ pub enum Feature {
     ToolNames,
     /// A schema of a tool is to be followed to the letter.
     StrictTools,
+    /// Whether a tool is to be called, where the other side cannot forbid it.
+    ToolChoice,
+    /// That tools are called one by one.
+    ParallelToolCalls,
     /// Arguments of a call that are no JSON object.
     ToolArguments,
     /// Results of tools that hold more than text.

@@ -16,13 +16,10 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// What keeps a connection alive and means nothing. In front of an array it may stand too.
-    pub const fn keep_alive(self) -> &'static [u8] {
-        match self {
-            Self::Events => b": ping\n",
-            Self::Array => b"\n",
-        }
-    }
+    /// What keeps a connection alive and means nothing: a blank line. No comment, since Google's own
+    /// SDK takes every line that is not data for JSON and fails at it.
+    /// (<https://github.com/googleapis/python-genai>, `_RawJsonLineBuffer`)
+    pub const KEEP_ALIVE: &'static [u8] = b"\n";
 
     /// The content type of such a stream.
     pub const fn content_type(self) -> &'static str {
@@ -90,7 +87,7 @@ mod tests {
         let mut frames = Frames::new(framing);
         let mut out = BytesMut::new();
         for chunk in chunks {
-            out.extend_from_slice(framing.keep_alive());
+            out.extend_from_slice(Framing::KEEP_ALIVE);
             frames.chunk(chunk.as_bytes(), &mut out);
         }
         frames.close(&mut out);
@@ -110,7 +107,7 @@ mod tests {
 
     #[test]
     fn events_stand_for_themselves() {
-        let expected = ": ping\ndata: {\"a\":1}\n\n: ping\ndata: {}\n\n";
+        let expected = "\ndata: {\"a\":1}\n\n\ndata: {}\n\n";
         assert_eq!(framed(Framing::Events, &["{\"a\":1}", "{}"]), expected);
     }
 }

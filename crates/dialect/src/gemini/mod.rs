@@ -9,11 +9,12 @@ mod content;
 mod endings;
 mod envelope;
 mod error;
-mod framing;
+pub(crate) mod framing;
 mod members;
 mod rewrite;
-mod stream;
+pub(crate) mod stream;
 mod token_count;
+mod translate;
 mod usage;
 
 pub use endings::is_cut;
@@ -22,3 +23,7 @@ pub use error::{ErrorOut, error_body, error_event, error_status};
 pub use framing::Framing;
 pub use stream::ContentStream;
 pub use token_count::token_count_body;
+pub use translate::{
+    StreamReader, StreamWriter, field_of, read_answer, read_request, write_answer, write_error,
+    write_request,
+};

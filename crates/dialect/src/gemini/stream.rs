@@ -83,7 +83,7 @@ impl ContentStream {
             (Framing::Events, _) => out.extend_from_slice(&event.raw),
             (Framing::Array, Some(data)) => self.frames.chunk(data, out),
             // A comment keeps the connection alive.
-            (Framing::Array, None) => out.extend_from_slice(Framing::Array.keep_alive()),
+            (Framing::Array, None) => out.extend_from_slice(Framing::KEEP_ALIVE),
         }
     }
 

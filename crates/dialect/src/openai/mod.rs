@@ -20,6 +20,7 @@ pub use envelope::Envelope;
 pub use error::{ErrorOut, error_body, error_event};
 pub use stream::{ChatStream, UsageChunk};
 pub use template::Template;
+pub(crate) use translate::fits_strict;
 pub use translate::{
     StreamReader, StreamWriter, field_of, read_answer, read_request, write_answer, write_error,
     write_request,

@@ -14,9 +14,10 @@ use sluicegate_dialect::{Dialect, Progress, StreamTranslation, classify, transla
 
 use crate::indent::indented;
 
-pub(crate) const DIALECTS: [(Dialect, &str, &str); 2] = [
+pub(crate) const DIALECTS: [(Dialect, &str, &str); 3] = [
     (Dialect::OpenAiChat, "openai-chat", "openai"),
     (Dialect::Anthropic, "anthropic", "anthropic"),
+    (Dialect::Gemini, "gemini", "gemini"),
 ];
 
 pub(crate) fn row(id: &str) -> Arc<Provider> {

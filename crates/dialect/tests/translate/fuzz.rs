@@ -11,6 +11,7 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
 use sluicegate_dialect::anthropic::{self, MessageStream};
 use sluicegate_dialect::canonical::Inexpressible;
+use sluicegate_dialect::gemini::{self, ContentStream, Framing};
 use sluicegate_dialect::openai::{self, ChatStream, UsageChunk};
 use sluicegate_dialect::{Changes, IncludeUsage, Progress, Usage, classify, translate_request};
 
@@ -79,6 +80,28 @@ fn envelopes() {
             assert_eq!(again.facts.model, "other \" model");
             assert!(again.facts.output_cap.is_none_or(|cap| cap <= 7));
         }
+        for method in [
+            "generateContent",
+            "countTokens",
+            "embedContent",
+            "batchEmbedContents",
+        ] {
+            let call = gemini::Call::named(method).expect("a call");
+            let Ok(envelope) = gemini::Envelope::decode(&body, "fast", call) else {
+                continue;
+            };
+            let changes = Changes {
+                model: Some("other \" model"),
+                output_cap: Some(7),
+                ..Changes::default()
+            };
+            let again = gemini::Envelope::decode(&envelope.rewrite(&changes), "fast", call);
+            let again = again.expect("what was rewritten can be read");
+            assert_eq!(
+                again.facts.output_cap.is_some_and(|cap| cap <= 7),
+                call.generates()
+            );
+        }
     });
 }
 
@@ -108,6 +131,7 @@ fn requests() {
 fn answers_and_errors() {
     fuzz(".json", |text, draws| {
         let _ = (Usage::from_completion(text), Usage::from_message(text));
+        let _ = (Usage::from_generation(text), gemini::is_cut(text));
         let _ = (openai::is_cut(text), anthropic::is_cut(text));
         let status = 400 + u16::try_from(draws.below(200)).expect("a status");
         let status = StatusCode::from_u16(status).expect("a status");
@@ -144,10 +168,13 @@ fn streams() {
 }
 
 /// What the streams that pass their bytes have seen.
-fn watched<'t>(chunks: impl IntoIterator<Item = &'t [u8]>) -> (Progress, Progress, Vec<u8>) {
+fn watched<'t>(chunks: impl IntoIterator<Item = &'t [u8]>) -> ([Progress; 3], [Vec<u8>; 2]) {
     let mut chat = ChatStream::new(row("openai"), UsageChunk::Hide);
     let mut message = MessageStream::new(row("anthropic"));
+    let mut content = ContentStream::new(row("gemini"), Framing::Events);
+    let mut array = ContentStream::new(row("gemini"), Framing::Array);
     let (mut hidden, mut passed) = (BytesMut::new(), BytesMut::new());
+    let (mut also_passed, mut listed) = (BytesMut::new(), BytesMut::new());
     let mut came = Vec::new();
     for chunk in chunks {
         came.extend_from_slice(chunk);
@@ -155,17 +182,28 @@ fn watched<'t>(chunks: impl IntoIterator<Item = &'t [u8]>) -> (Progress, Progres
         chat.push(chunk.clone(), &mut hidden)
             .expect("no event is too large");
         message
-            .push(chunk, &mut passed)
+            .push(chunk.clone(), &mut passed)
+            .expect("no event is too large");
+        content
+            .push(chunk.clone(), &mut also_passed)
+            .expect("no event is too large");
+        array
+            .push(chunk, &mut listed)
             .expect("no event is too large");
     }
     chat.finish(&mut hidden);
     message.finish(&mut passed);
+    content.finish(&mut also_passed);
+    array.finish(&mut listed);
     assert_eq!(passed, came, "every byte passes");
-    (
+    assert_eq!(also_passed, came, "every byte passes");
+    assert_eq!(content.progress(), array.progress());
+    let progress = [
         chat.progress().clone(),
         message.progress().clone(),
-        hidden.to_vec(),
-    )
+        content.progress().clone(),
+    ];
+    (progress, [hidden.to_vec(), listed.to_vec()])
 }
 
 /// A byte may become an event of its own, or an escape.

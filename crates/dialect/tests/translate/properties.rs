@@ -7,7 +7,7 @@ use sluicegate_dialect::canonical::{
     ThinkingEffort, Tool, ToolChoice, Turn,
 };
 use sluicegate_dialect::openai::UsageChunk;
-use sluicegate_dialect::{Dialect, Usage, anthropic, openai};
+use sluicegate_dialect::{Dialect, Usage, anthropic, gemini, openai};
 
 use crate::fixtures::{row, stamp, targets};
 
@@ -17,12 +17,13 @@ proptest! {
     #[test]
     fn a_request_that_both_can_say_comes_back(request in request()) {
         let [(_, target), _] = targets();
-        for dialect in [Dialect::OpenAiChat, Dialect::Anthropic] {
+        for dialect in [Dialect::OpenAiChat, Dialect::Anthropic, Dialect::Gemini] {
+            let request = sayable(dialect, request.clone());
             let written = dialect.write_request(&request, &target);
             prop_assert_eq!(&written.unsaid, &[]);
             let read = dialect.read_request(&written.body).expect("what is written can be read");
             prop_assert_eq!(&read.inexpressible, &[]);
-            prop_assert_eq!(plain(read.request), plain(request.clone()));
+            prop_assert_eq!(plain(sayable(dialect, read.request)), plain(request));
         }
     }
 
@@ -31,7 +32,7 @@ proptest! {
         events in events(),
         cuts in prop::collection::vec(0_usize..3_000, 0..9),
     ) {
-        for dialect in [Dialect::OpenAiChat, Dialect::Anthropic] {
+        for dialect in [Dialect::OpenAiChat, Dialect::Anthropic, Dialect::Gemini] {
             let wire = written(dialect, &events);
             let whole = read(dialect, &wire, &[]);
             prop_assert_eq!(Told::of(&whole), Told::of(&events));
@@ -194,6 +195,42 @@ fn request() -> impl Strategy<Value = Request> {
         )
 }
 
+/// A request as far as a dialect can say it. Gemini's has the model and the stream in its path, no
+/// user, no titles and no calls one by one; its models think a little or much, and are held to all
+/// schemas or none. It seals the first call of a turn.
+fn sayable(dialect: Dialect, mut request: Request) -> Request {
+    if dialect != Dialect::Gemini {
+        return request;
+    }
+    request.model.clear();
+    request.stream = false;
+    request.user = None;
+    request.parallel_tool_calls = None;
+    request.thinking = match request.thinking {
+        Thinking::Off => Thinking::Adaptive(Some(ThinkingEffort::Low)),
+        Thinking::Adaptive(Some(ThinkingEffort::ExtraHigh)) => {
+            Thinking::Adaptive(Some(ThinkingEffort::High))
+        }
+        thinking => thinking,
+    };
+    for tool in &mut request.tools {
+        if request.tool_choice == ToolChoice::Unsaid && tool.strict == Some(true) {
+            request.tool_choice = ToolChoice::Auto;
+        }
+        if request.tool_choice != ToolChoice::Auto {
+            tool.strict = None;
+        }
+    }
+    for part in request.turns.iter_mut().flat_map(|turn| &mut turn.parts) {
+        match part {
+            Part::Document { title, .. } => *title = None,
+            Part::ToolCall { signature, .. } => *signature = None,
+            _ => {}
+        }
+    }
+    request
+}
+
 /// A request apart from what dialects say each in its own way: where the turns of one side are
 /// parted, who sees the usage, and what a schema is called.
 fn plain(mut request: Request) -> Request {
@@ -280,10 +317,12 @@ fn written(dialect: Dialect, events: &[Event]) -> Bytes {
     let mut out = BytesMut::new();
     let mut openai = openai::StreamWriter::new(stamp(), UsageChunk::Pass);
     let mut anthropic = anthropic::StreamWriter::new(stamp());
+    let mut gemini = gemini::StreamWriter::new(stamp(), gemini::Framing::Events);
     for event in events {
         match dialect {
             Dialect::OpenAiChat => openai.write(event, &mut out),
             Dialect::Anthropic => anthropic.write(event, &mut out),
+            Dialect::Gemini => gemini.write(event, &mut out),
         }
     }
     out.freeze()
@@ -297,16 +336,19 @@ fn read(dialect: Dialect, wire: &Bytes, cuts: &[usize]) -> Vec<Event> {
     let mut events = Vec::new();
     let mut openai = openai::StreamReader::new(row("openai"));
     let mut anthropic = anthropic::StreamReader::new(row("anthropic"));
+    let mut gemini = gemini::StreamReader::new(row("gemini"));
     for chunk in chunks {
         match dialect {
             Dialect::OpenAiChat => openai.push(chunk, &mut events),
             Dialect::Anthropic => anthropic.push(chunk, &mut events),
+            Dialect::Gemini => gemini.push(chunk, &mut events),
         }
         .expect("no event is too large");
     }
     match dialect {
         Dialect::OpenAiChat => openai.finish(&mut events),
         Dialect::Anthropic => anthropic.finish(&mut events),
+        Dialect::Gemini => gemini.finish(&mut events),
     }
     events
 }

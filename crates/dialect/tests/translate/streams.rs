@@ -1,6 +1,7 @@
 //! Where chunks break makes no difference, and what order calls come in neither.
 
 use bytes::BytesMut;
+use sluicegate_dialect::Dialect;
 use sluicegate_dialect::anthropic::StreamWriter;
 use sluicegate_dialect::canonical::Event;
 
@@ -47,10 +48,10 @@ fn a_stream_without_its_end_is_incomplete() {
             return;
         }
         // The end begins where the reason of it stands.
-        let reason: &[u8] = if from == 0 {
-            b"\"finish_reason\": \""
-        } else {
-            b"message_delta"
+        let reason: &[u8] = match DIALECTS[from].0 {
+            Dialect::OpenAiChat => b"\"finish_reason\": \"",
+            Dialect::Anthropic => b"message_delta",
+            Dialect::Gemini => b"\"finishReason\"",
         };
         let at = wire
             .windows(reason.len())
@@ -177,7 +178,7 @@ fn calls_in_turns_without_end_are_not_held_for_ever() {
 #[test]
 fn a_stream_that_was_cut_can_be_failed_once() {
     use sluicegate_dialect::openai::UsageChunk;
-    use sluicegate_dialect::{Dialect, StreamTranslation, classify};
+    use sluicegate_dialect::{StreamTranslation, classify};
     let provider = crate::fixtures::row("anthropic");
     let status = http::StatusCode::BAD_GATEWAY;
     let error = classify(&provider, status, &http::HeaderMap::new(), b"");

@@ -25,7 +25,7 @@ pub(super) fn legal_id(id: &str) -> Cow<'_, str> {
 
 /// Arguments as an object. What a model wrote that is none goes on as the text that it is, in a
 /// member of its own, so that whoever checks it can tell what was written.
-pub(super) fn input(arguments: &str) -> JsonText {
+pub(crate) fn input(arguments: &str) -> JsonText {
     let object = JsonText::parse(arguments).filter(JsonText::is_object);
     object.unwrap_or_else(|| {
         let text = serde_json::Value::from(arguments);

@@ -1,7 +1,7 @@
 //! Messages to and from the canonical form.
 
-mod call;
-mod json_end;
+pub(crate) mod call;
+pub(crate) mod json_end;
 mod read_answer;
 mod read_request;
 mod read_stream;
@@ -40,6 +40,8 @@ pub const fn field_of(feature: Feature) -> &'static str {
         Feature::Files => "messages[].content[].source.file_id",
         Feature::ToolNames => "tools[].name",
         Feature::StrictTools => "tools[].strict",
+        Feature::ToolChoice => "tool_choice",
+        Feature::ParallelToolCalls => "tool_choice.disable_parallel_tool_use",
         Feature::ToolArguments => "messages[].content[].tool_use.input",
         Feature::ToolResultMedia => "messages[].content[].tool_result.content",
         Feature::Prefill | Feature::AssistantFirst => "messages[].role",

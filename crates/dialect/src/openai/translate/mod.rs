@@ -17,6 +17,7 @@ use crate::canonical::Feature;
 pub use read_answer::read_answer;
 pub use read_request::read_request;
 pub use read_stream::StreamReader;
+pub(crate) use strict_schema::fits_strict;
 pub use write_answer::{write_answer, write_error};
 pub use write_request::write_request;
 pub use write_stream::StreamWriter;
@@ -38,6 +39,8 @@ pub const fn field_of(feature: Feature) -> &'static str {
         Feature::Files => "messages[].content[].file.file_id",
         Feature::ToolNames => "tools[].function.name",
         Feature::StrictTools => "tools[].function.strict",
+        Feature::ToolChoice => "tool_choice",
+        Feature::ParallelToolCalls => "parallel_tool_calls",
         Feature::ToolArguments => "messages[].tool_calls[].function.arguments",
         Feature::ToolResultMedia => "messages[].content",
         Feature::Prefill | Feature::AssistantFirst => "messages[].role",

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::canonical::JsonText;
 
 /// Whether `schema` can be marked as strict. False where it is nested deeper than 128 levels.
-pub(super) fn fits_strict(schema: &JsonText) -> bool {
+pub(crate) fn fits_strict(schema: &JsonText) -> bool {
     serde_json::from_str(schema.as_str()).is_ok_and(|schema: Value| fits(&schema))
 }
 
