@@ -3,7 +3,9 @@
 use bytes::{Bytes, BytesMut};
 
 use crate::anthropic::MessageStream;
+use crate::gemini::ContentStream;
 use crate::openai::ChatStream;
+use crate::operation::gemini_error;
 use crate::responses::ResponseStream;
 use crate::sse::EventTooLarge;
 use crate::{Dialect, ErrorOut, Progress, StreamTranslation};
@@ -17,6 +19,8 @@ pub enum AnswerStream {
     Message(MessageStream),
     /// A response.
     Response(ResponseStream),
+    /// A generation of Google's.
+    Content(ContentStream),
     /// From one dialect to another.
     Translated(Box<StreamTranslation>),
 }
@@ -31,6 +35,7 @@ impl AnswerStream {
             Self::Chat(stream) => stream.push(chunk, out),
             Self::Message(stream) => stream.push(chunk, out),
             Self::Response(stream) => stream.push(chunk, out),
+            Self::Content(stream) => stream.push(chunk, out),
             Self::Translated(stream) => stream.push(chunk, out),
         }
     }
@@ -41,12 +46,13 @@ impl AnswerStream {
             Self::Chat(stream) => stream.finish(out),
             Self::Message(stream) => stream.finish(out),
             Self::Response(stream) => stream.finish(out),
+            Self::Content(stream) => stream.finish(out),
             Self::Translated(stream) => stream.finish(out),
         }
     }
 
     /// Ends the stream with an error of ours: the last that its client reads.
-    pub fn break_off(&self, error: &ErrorOut<'_>, out: &mut BytesMut) {
+    pub fn break_off(&mut self, error: &ErrorOut<'_>, out: &mut BytesMut) {
         if !out.is_empty() && !ends_an_event(out) {
             // The upstream's last event came without its end; ours must not become a part of it.
             out.extend_from_slice(b"\n\n");
@@ -57,6 +63,7 @@ impl AnswerStream {
             Self::Response(stream) => {
                 Dialect::OpenAiResponses.error_event(error, stream.sequence_number())
             }
+            Self::Content(stream) => return stream.fail(&gemini_error(error), out),
             Self::Translated(stream) => return stream.break_off(error, out),
         };
         out.extend_from_slice(&event);
@@ -68,6 +75,7 @@ impl AnswerStream {
             Self::Chat(stream) => stream.progress(),
             Self::Message(stream) => stream.progress(),
             Self::Response(stream) => stream.progress(),
+            Self::Content(stream) => stream.progress(),
             Self::Translated(stream) => stream.progress(),
         }
     }

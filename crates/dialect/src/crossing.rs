@@ -9,9 +9,8 @@ use crate::canonical::{Answer, FinishReason, Inexpressible, Stamp, Target};
 use crate::openai::{ChatStream, UsageChunk};
 use crate::translate_stream::write_streamed;
 use crate::{
-    AnswerStream, Changes, Dialect, Envelope, Operation, ProviderDialect, RequestError,
-    StreamTranslation, Translation, UpstreamError, Usage, anthropic, model_member, openai,
-    responses, translate_request,
+    AnswerStream, Changes, Envelope, Operation, ProviderDialect, RequestError, StreamTranslation,
+    Translation, UpstreamError, Usage, anthropic, gemini, model_member, openai, responses,
 };
 
 /// The way of one request between its client and one provider.
@@ -21,8 +20,8 @@ pub enum Crossing {
     Same(Operation),
     /// It speaks another dialect.
     Translated {
-        /// What the client speaks.
-        client: Dialect,
+        /// What the client asks for.
+        client: Operation,
         /// What the provider speaks.
         provider: ProviderDialect,
     },
@@ -57,7 +56,7 @@ impl Crossing {
         if provider.dialect == dialect && provider.paths.of(endpoint).is_some() {
             return Some(Self::Same(operation));
         }
-        let client = operation.dialect();
+        let client = operation;
         let provider = ProviderDialect::of(provider);
         operation
             .is_answered_by_model()
@@ -111,14 +110,14 @@ impl Crossing {
                 inexpressible: Vec::new(),
                 must_instruct: false,
             }),
-            Self::Translated { client, provider } => {
+            Self::Translated { provider, .. } => {
                 let model = changes.model.unwrap_or(&envelope.facts().model);
                 let of_model = Target::of(target, model);
                 let Translation {
                     body,
                     inexpressible,
                     must_instruct,
-                } = translate_request(client, provider, envelope.body(), &of_model)?;
+                } = envelope.translated(provider, &of_model)?;
                 Ok(Outbound {
                     body,
                     inexpressible,
@@ -142,7 +141,7 @@ impl Crossing {
             Self::Translated { client, provider } => {
                 let answer = provider.read_answer(&body)?;
                 Ok(Whole {
-                    body: client.write_answer(&answer, &stamp()),
+                    body: client.dialect().write_answer(&answer, &stamp()),
                     usage: answer.usage,
                     cut: is_cut(&answer),
                 })
@@ -161,14 +160,15 @@ impl Crossing {
         usage_chunk: UsageChunk,
     ) -> Result<Whole, RequestError> {
         let (client, provider) = match self {
-            Self::Same(operation) => (operation.dialect(), operation.dialect().into()),
+            Self::Same(operation) => (operation, operation.dialect().into()),
             Self::Translated { client, provider } => (client, provider),
         };
         let answer = provider.read_answer(body)?;
+        let (dialect, framing) = (client.dialect(), client.framing());
         Ok(Whole {
             usage: answer.usage,
             cut: is_cut(&answer),
-            body: write_streamed(client, answer, stamp, usage_chunk),
+            body: write_streamed(dialect, framing, answer, stamp, usage_chunk),
         })
     }
 
@@ -187,18 +187,20 @@ impl Crossing {
             Self::Same(Operation::Responses) => {
                 AnswerStream::Response(responses::ResponseStream::new(provider))
             }
+            Self::Same(Operation::Content(_, framing)) => {
+                AnswerStream::Content(gemini::ContentStream::new(provider, framing))
+            }
             Self::Same(Operation::Messages | Operation::CountTokens) => {
                 AnswerStream::Message(anthropic::MessageStream::new(provider))
             }
             Self::Translated {
                 client,
                 provider: from,
-            } => AnswerStream::Translated(Box::new(StreamTranslation::new(
-                (from, provider),
-                client,
-                stamp(),
-                usage_chunk,
-            ))),
+            } => {
+                let to = client.dialect();
+                let stream = StreamTranslation::new((from, provider), to, stamp(), usage_chunk);
+                AnswerStream::Translated(Box::new(stream.framed(client.framing())))
+            }
         }
     }
 
@@ -206,7 +208,7 @@ impl Crossing {
     pub fn error(self, error: &UpstreamError, body: Bytes) -> Bytes {
         match self {
             Self::Same(_) => body,
-            Self::Translated { client, .. } => client.write_error(error),
+            Self::Translated { client, .. } => client.dialect().write_error(error),
         }
     }
 }
@@ -219,6 +221,8 @@ impl Operation {
                 Usage::from_completion(body)
             }
             Self::Responses => Usage::from_response(body),
+            Self::Content(call, _) if call.generates() => Usage::from_generation(body),
+            Self::Content(..) => None,
             Self::Messages => Usage::from_message(body),
             // What was counted is not used.
             Self::CountTokens => None,
@@ -230,6 +234,7 @@ impl Operation {
         match self {
             Self::ChatCompletions | Self::Completions => openai::is_cut(body),
             Self::Responses => responses::is_cut(body),
+            Self::Content(..) => gemini::is_cut(body),
             Self::Messages => anthropic::is_cut(body),
             Self::CountTokens | Self::Embeddings => false,
         }
@@ -246,6 +251,7 @@ fn is_cut(answer: &Answer) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Dialect;
 
     #[test]
     fn what_came_whole_streams_only_if_it_is_an_answer() {

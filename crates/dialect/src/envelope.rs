@@ -2,10 +2,14 @@
 
 use bytes::Bytes;
 
-use crate::canonical::{Answer, FinishReason, Part};
+use crate::canonical::{Answer, FinishReason, Part, Target};
 use crate::openai::{CompletionEnvelope, EmbeddingEnvelope, Template, UsageChunk};
+use crate::translate::written;
 use crate::translate_stream::write_streamed;
-use crate::{Changes, Operation, RequestError, RequestFacts, Usage, anthropic, openai, responses};
+use crate::{
+    Changes, Operation, ProviderDialect, RequestError, RequestFacts, Translation, Usage, anthropic,
+    gemini, openai, responses,
+};
 
 /// A request as its client wrote it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,14 +26,17 @@ pub enum Envelope {
     Completion(openai::CompletionEnvelope),
     /// Embeddings.
     Embedding(openai::EmbeddingEnvelope),
+    /// A generation of Google's, or another of its calls, and how its client wants a stream.
+    Content(gemini::Envelope, gemini::Framing),
 }
 
 impl Envelope {
-    /// Reads the body of a request for `operation`, which the envelope keeps (a cheap clone).
+    /// Reads the body of a request for `operation`, which the envelope keeps (a cheap clone). Where the dialect has the `model`
+    /// in the path, it comes from there.
     ///
     /// # Errors
     /// [`RequestError`] as the dialect's own envelope has it.
-    pub fn decode(operation: Operation, body: &Bytes) -> Result<Self, RequestError> {
+    pub fn decode(operation: Operation, model: &str, body: &Bytes) -> Result<Self, RequestError> {
         use anthropic::Call;
         Ok(match operation {
             Operation::ChatCompletions => Self::ChatCompletion(openai::Envelope::decode(body)?),
@@ -42,6 +49,9 @@ impl Envelope {
             Operation::Responses => Self::Response(responses::Envelope::decode(body)?),
             Operation::Completions => Self::Completion(CompletionEnvelope::decode(body)?),
             Operation::Embeddings => Self::Embedding(EmbeddingEnvelope::decode(body)?),
+            Operation::Content(call, framing) => {
+                Self::Content(gemini::Envelope::decode(body, model, call)?, framing)
+            }
         })
     }
 
@@ -50,7 +60,7 @@ impl Envelope {
     /// # Errors
     /// None where the body is what [`rewrite`](Self::rewrite) made of this one.
     pub fn again(&self, body: &Bytes) -> Result<Self, RequestError> {
-        Self::decode(self.operation(), body)
+        Self::decode(self.operation(), &self.facts().model, body)
     }
 
     /// What it is a request for.
@@ -62,6 +72,7 @@ impl Envelope {
             Self::Response(_) => Operation::Responses,
             Self::Completion(_) => Operation::Completions,
             Self::Embedding(_) => Operation::Embeddings,
+            Self::Content(envelope, framing) => Operation::Content(envelope.call(), *framing),
         }
     }
 
@@ -73,6 +84,7 @@ impl Envelope {
             Self::Response(envelope) => &envelope.facts,
             Self::Completion(envelope) => &envelope.facts,
             Self::Embedding(envelope) => &envelope.facts,
+            Self::Content(envelope, _) => &envelope.facts,
         }
     }
 
@@ -81,9 +93,11 @@ impl Envelope {
         let hides = match self {
             Self::ChatCompletion(envelope) => !envelope.usage_wanted,
             Self::Completion(envelope) => !envelope.usage_wanted,
-            Self::Message(_) | Self::TokenCount(_) | Self::Response(_) | Self::Embedding(_) => {
-                false
-            }
+            Self::Message(_)
+            | Self::TokenCount(_)
+            | Self::Response(_)
+            | Self::Embedding(_)
+            | Self::Content(..) => false,
         };
         if hides {
             UsageChunk::Hide
@@ -100,6 +114,7 @@ impl Envelope {
             Self::Response(envelope) => envelope.body(),
             Self::Completion(envelope) => envelope.body(),
             Self::Embedding(envelope) => envelope.body(),
+            Self::Content(envelope, _) => envelope.body(),
         }
     }
 
@@ -111,13 +126,32 @@ impl Envelope {
             Self::Response(envelope) => envelope.rewrite(changes),
             Self::Completion(envelope) => envelope.rewrite(changes),
             Self::Embedding(envelope) => envelope.rewrite(changes),
+            Self::Content(envelope, _) => envelope.rewrite(changes),
         }
+    }
+
+    /// The request for a provider that speaks another dialect. Which model is asked, and whether the answer is streamed, is what
+    /// the facts say: not every dialect has that in its body.
+    ///
+    /// # Errors
+    /// [`RequestError`] where a member that is translated has a type that it cannot have.
+    pub fn translated(
+        &self,
+        to: ProviderDialect,
+        target: &Target,
+    ) -> Result<Translation, RequestError> {
+        let from = self.operation().dialect();
+        let mut read = from.read_request(self.body())?;
+        read.request.model.clone_from(&self.facts().model);
+        read.request.stream = self.facts().stream;
+        Ok(written(from, to, read, target))
     }
 
     /// An answer of `text` alone, which costs nothing: plain or streamed, as the request wants it, with the `id` of the request and
     /// when it was made, in seconds since the Unix epoch. `None` where no model would answer.
     pub fn templated(&self, text: &str, id: &str, created_s: u64) -> Option<Bytes> {
-        let dialect = self.operation().dialect();
+        let operation = self.operation();
+        let dialect = operation.dialect();
         let stamp = dialect.stamp(id, &self.facts().model, created_s);
         if let Self::ChatCompletion(envelope) = self {
             let template = Template {
@@ -127,7 +161,7 @@ impl Envelope {
             };
             return Some(template.answer(envelope));
         }
-        if !self.operation().is_answered_by_model() {
+        if !operation.is_answered_by_model() {
             return None;
         }
         let answer = Answer {
@@ -138,7 +172,8 @@ impl Envelope {
             usage: Some(Usage::default()),
         };
         Some(if self.facts().stream {
-            write_streamed(dialect, answer, stamp, self.usage_chunk())
+            let framing = operation.framing();
+            write_streamed(dialect, framing, answer, stamp, self.usage_chunk())
         } else {
             dialect.write_answer(&answer, &stamp)
         })

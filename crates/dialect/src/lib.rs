@@ -20,6 +20,7 @@ mod envelope;
 mod error_text;
 mod estimate;
 
+pub mod gemini;
 mod header_text;
 mod json;
 mod model_member;

@@ -8,7 +8,8 @@ use http::StatusCode;
 use sluicegate_catalog::Endpoint;
 
 use crate::canonical::Stamp;
-use crate::{Dialect, anthropic, openai, responses};
+use crate::gemini::{Call, Framing};
+use crate::{Dialect, anthropic, gemini, openai, responses};
 
 /// What a client asks for, by the path that it calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +26,8 @@ pub enum Operation {
     Completions,
     /// OpenAI's embeddings.
     Embeddings,
+    /// One of Google's, and how its client wants a stream.
+    Content(Call, Framing),
 }
 
 /// A failure of ours, before it has a wire format.
@@ -50,10 +53,21 @@ impl Operation {
         match self {
             Self::ChatCompletions => "chat completions",
             Self::Messages => "messages",
-            Self::CountTokens => "token counts",
+            Self::CountTokens | Self::Content(Call::CountTokens, _) => "token counts",
             Self::Responses => "responses",
             Self::Completions => "completions",
-            Self::Embeddings => "embeddings",
+            Self::Embeddings | Self::Content(Call::EmbedContent | Call::BatchEmbedContents, _) => {
+                "embeddings"
+            }
+            Self::Content(Call::GenerateContent | Call::StreamGenerateContent, _) => "generations",
+        }
+    }
+
+    /// How its client wants a stream, where its dialect has two forms.
+    pub const fn framing(self) -> Framing {
+        match self {
+            Self::Content(_, framing) => framing,
+            _ => Framing::Events,
         }
     }
 
@@ -62,13 +76,17 @@ impl Operation {
         match self {
             Self::ChatCompletions | Self::Completions | Self::Embeddings => Dialect::OpenAiChat,
             Self::Responses => Dialect::OpenAiResponses,
+            Self::Content(..) => Dialect::Gemini,
             Self::Messages | Self::CountTokens => Dialect::Anthropic,
         }
     }
 
     /// Whether it counts against the limits of what models answer.
     pub const fn is_charged(self) -> bool {
-        !matches!(self, Self::CountTokens)
+        !matches!(
+            self,
+            Self::CountTokens | Self::Content(Call::CountTokens, _)
+        )
     }
 
     /// Whether a model answers, so that another dialect can say the same.
@@ -77,6 +95,7 @@ impl Operation {
             Self::ChatCompletions | Self::Messages | Self::Responses => true,
             // Older models' or no answers: nobody else says the like.
             Self::CountTokens | Self::Completions | Self::Embeddings => false,
+            Self::Content(call, _) => call.generates(),
         }
     }
 }
@@ -92,6 +111,15 @@ impl Operation {
             Self::Responses => (Dialect::OpenAi, Endpoint::Responses),
             Self::Completions => (Dialect::OpenAi, Endpoint::Completions),
             Self::Embeddings => (Dialect::OpenAi, Endpoint::Embeddings),
+            Self::Content(call, _) => (
+                Dialect::Gemini,
+                match call {
+                    Call::GenerateContent | Call::StreamGenerateContent => Endpoint::Chat,
+                    Call::CountTokens => Endpoint::CountTokens,
+                    Call::EmbedContent => Endpoint::Embeddings,
+                    Call::BatchEmbedContents => Endpoint::EmbeddingsBatch,
+                },
+            ),
         }
     }
 }
@@ -103,6 +131,7 @@ impl Dialect {
             Self::OpenAiChat => format!("chatcmpl-{id}"),
             Self::Anthropic => format!("msg_{id}"),
             Self::OpenAiResponses => format!("resp_{id}"),
+            Self::Gemini => id.to_owned(),
         };
         Stamp {
             id,
@@ -116,6 +145,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat | Self::OpenAiResponses => openai::error_body(&openai_error(error)),
             Self::Anthropic => anthropic::error_body(&anthropic_error(error)),
+            Self::Gemini => gemini::error_body(&gemini_error(error)),
         }
     }
 
@@ -125,6 +155,7 @@ impl Dialect {
             Self::OpenAiChat => openai::error_event(&openai_error(error)),
             Self::Anthropic => anthropic::error_event(&anthropic_error(error)),
             Self::OpenAiResponses => responses::error_event(&openai_error(error), events),
+            Self::Gemini => gemini::error_event(&gemini_error(error)),
         }
     }
 
@@ -138,6 +169,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat => "OpenAI chat",
             Self::OpenAiResponses => "OpenAI responses",
+            Self::Gemini => "Gemini",
             Self::Anthropic => "Anthropic",
         }
     }
@@ -156,5 +188,17 @@ fn anthropic_error<'a>(error: &ErrorOut<'a>) -> anthropic::ErrorOut<'a> {
     anthropic::ErrorOut {
         kind: anthropic::error_kind(error.status),
         message: error.message,
+    }
+}
+
+pub(crate) fn gemini_error<'a>(error: &ErrorOut<'a>) -> gemini::ErrorOut<'a> {
+    let millis = |wait: Duration| wait.as_nanos().div_ceil(1_000_000).max(1);
+    gemini::ErrorOut {
+        code: error.status.as_u16(),
+        message: error.message,
+        status: gemini::error_status(error.status),
+        retry_after_ms: error
+            .wait
+            .map(|wait| u64::try_from(millis(wait)).unwrap_or(u64::MAX)),
     }
 }

@@ -27,7 +27,8 @@ impl ProviderDialect {
     pub const fn of(provider: &Provider) -> Self {
         use sluicegate_catalog::Dialect as Row;
         match provider.dialect {
-            Row::OpenAi | Row::Gemini => Self::Shared(Dialect::OpenAiChat),
+            Row::OpenAi => Self::Shared(Dialect::OpenAiChat),
+            Row::Gemini => Self::Shared(Dialect::Gemini),
             Row::Anthropic => Self::Shared(Dialect::Anthropic),
             Row::Bedrock => Self::Bedrock,
             Row::Cohere => Self::Cohere,

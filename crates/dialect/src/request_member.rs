@@ -11,7 +11,7 @@ use crate::request_error::{RequestError, wrong};
 /// The largest output maximum that is believed.
 pub(crate) const OUTPUT_CAP_MAX: u64 = 1 << 31;
 /// The longest model name.
-const MODEL_BYTES_MAX: usize = 256;
+pub(crate) const MODEL_BYTES_MAX: usize = 256;
 
 /// The body's object, after the whole body was found to be JSON in UTF-8.
 pub(crate) fn checked_object(body: &[u8]) -> Result<Cursor<'_>, RequestError> {
@@ -23,6 +23,17 @@ pub(crate) fn checked_object_with<'t>(
     body: &'t [u8],
     needed: &str,
 ) -> Result<Cursor<'t>, RequestError> {
+    checked_members(
+        body,
+        &format!("the body must be a JSON object with {needed}"),
+    )
+}
+
+/// The same, with what to say `otherwise`, where the body is JSON of another kind.
+pub(crate) fn checked_members<'b>(
+    body: &'b [u8],
+    otherwise: &str,
+) -> Result<Cursor<'b>, RequestError> {
     let text = simdutf8::compat::from_utf8(body).map_err(|error| RequestError {
         param: None,
         message: format!(
@@ -40,7 +51,7 @@ pub(crate) fn checked_object_with<'t>(
     } else {
         Err(RequestError {
             param: None,
-            message: format!("the body must be a JSON object with {needed}"),
+            message: otherwise.to_owned(),
         })
     }
 }

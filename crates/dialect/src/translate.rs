@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::canonical::{
     Answer, Feature, Inexpressible, ReadRequest, Request, Stamp, Target, WrittenRequest,
 };
-use crate::{ProviderDialect, RequestError, UpstreamError, anthropic, openai, responses};
+use crate::{ProviderDialect, RequestError, UpstreamError, anthropic, gemini, openai, responses};
 
 /// A wire format that clients speak, and providers too. Those that only providers speak are in
 /// [`ProviderDialect`].
@@ -19,6 +19,8 @@ pub enum Dialect {
     Anthropic,
     /// OpenAI's responses.
     OpenAiResponses,
+    /// Google's Gemini.
+    Gemini,
 }
 
 /// A request in another dialect.
@@ -34,6 +36,9 @@ pub struct Translation {
 }
 
 /// A request of a client that speaks `from`, for a provider that speaks `to`.
+///
+/// What stands in the path and not in the body is not translated here: see
+/// [`Envelope::translated`](crate::Envelope::translated).
 ///
 /// # Errors
 /// [`RequestError`] where the body is none of that dialect.
@@ -63,18 +68,28 @@ pub fn translate_request(
     body: &[u8],
     target: &Target,
 ) -> Result<Translation, RequestError> {
+    Ok(written(from, to.into(), from.read_request(body)?, target))
+}
+
+/// A request that was read, in another dialect.
+pub(crate) fn written(
+    from: Dialect,
+    to: ProviderDialect,
+    read: ReadRequest,
+    target: &Target,
+) -> Translation {
     let ReadRequest {
         request,
         mut inexpressible,
-    } = from.read_request(body)?;
-    let written = to.into().write_request(&request, target);
+    } = read;
+    let written = to.write_request(&request, target);
     let unsaid = written.unsaid.into_iter();
     inexpressible.extend(unsaid.map(|feature| Inexpressible::new(from.field_of(feature))));
-    Ok(Translation {
+    Translation {
         body: written.body,
         inexpressible,
         must_instruct: written.must_instruct,
-    })
+    }
 }
 
 impl Dialect {
@@ -87,6 +102,7 @@ impl Dialect {
             Self::OpenAiChat => openai::read_request(body),
             Self::Anthropic => anthropic::read_request(body),
             Self::OpenAiResponses => responses::read_request(body),
+            Self::Gemini => gemini::read_request(body),
         }
     }
 
@@ -96,6 +112,7 @@ impl Dialect {
             Self::OpenAiChat => openai::write_request(request, target),
             Self::Anthropic => anthropic::write_request(request, target),
             Self::OpenAiResponses => responses::write_request(request, target),
+            Self::Gemini => gemini::write_request(request, target),
         }
     }
 
@@ -105,6 +122,7 @@ impl Dialect {
             Self::OpenAiChat => openai::field_of(feature),
             Self::Anthropic => anthropic::field_of(feature),
             Self::OpenAiResponses => responses::field_of(feature),
+            Self::Gemini => gemini::field_of(feature),
         }
     }
 
@@ -117,6 +135,7 @@ impl Dialect {
             Self::OpenAiChat => openai::read_answer(body),
             Self::Anthropic => anthropic::read_answer(body),
             Self::OpenAiResponses => responses::read_answer(body),
+            Self::Gemini => gemini::read_answer(body),
         }
     }
 
@@ -126,6 +145,7 @@ impl Dialect {
             Self::OpenAiChat => openai::write_answer(answer, stamp),
             Self::Anthropic => anthropic::write_answer(answer, stamp),
             Self::OpenAiResponses => responses::write_answer(answer, stamp),
+            Self::Gemini => gemini::write_answer(answer, stamp),
         }
     }
 
@@ -134,6 +154,7 @@ impl Dialect {
         match self {
             Self::OpenAiChat | Self::OpenAiResponses => openai::write_error(error),
             Self::Anthropic => anthropic::write_error(error),
+            Self::Gemini => gemini::write_error(error),
         }
     }
 }

@@ -7,9 +7,11 @@ use sluicegate_catalog::Provider;
 
 use crate::canonical::{Answer, Event, FinishReason, Stamp};
 use crate::openai::UsageChunk;
+use crate::operation::gemini_error;
 use crate::sse::EventTooLarge;
 use crate::{
-    Dialect, ErrorOut, Progress, ProviderDialect, anthropic, bedrock, cohere, openai, responses,
+    Dialect, ErrorOut, Progress, ProviderDialect, anthropic, bedrock, cohere, gemini, openai,
+    responses,
 };
 
 /// One streamed answer, read in the provider's dialect and written in the client's.
@@ -43,6 +45,9 @@ impl StreamTranslation {
                 ProviderDialect::Shared(Dialect::OpenAiResponses) => {
                     Reader::OpenAiResponses(responses::StreamReader::new(provider))
                 }
+                ProviderDialect::Shared(Dialect::Gemini) => {
+                    Reader::Gemini(gemini::StreamReader::new(provider))
+                }
                 ProviderDialect::Bedrock => Reader::Bedrock(bedrock::StreamReader::new(provider)),
                 ProviderDialect::Cohere => Reader::Cohere(cohere::StreamReader::new(provider)),
             },
@@ -50,6 +55,16 @@ impl StreamTranslation {
             events: Vec::new(),
             progress: Progress::default(),
         }
+    }
+
+    /// The same stream, before it has begun, for a client of Gemini's that wants it in `framing`; no
+    /// other dialect has more than one.
+    #[must_use]
+    pub fn framed(mut self, framing: gemini::Framing) -> Self {
+        if let Writer::Gemini(writer) = &mut self.writer {
+            writer.frame(framing);
+        }
+        self
     }
 
     /// Takes a chunk as it came from the wire and appends to `out` what the client gets of it.
@@ -63,6 +78,7 @@ impl StreamTranslation {
             Reader::OpenAiResponses(reader) => reader.push(chunk, &mut self.events),
             Reader::Bedrock(reader) => reader.push(chunk, &mut self.events),
             Reader::Cohere(reader) => reader.push(chunk, &mut self.events),
+            Reader::Gemini(reader) => reader.push(chunk, &mut self.events),
         };
         self.write(out);
         pushed
@@ -77,12 +93,13 @@ impl StreamTranslation {
             Reader::OpenAiResponses(reader) => reader.finish(&mut self.events),
             Reader::Bedrock(reader) => reader.finish(&mut self.events),
             Reader::Cohere(reader) => reader.finish(&mut self.events),
+            Reader::Gemini(reader) => reader.finish(&mut self.events),
         }
         self.write(out);
     }
 
     /// Ends the stream with an error of ours.
-    pub fn break_off(&self, error: &ErrorOut<'_>, out: &mut BytesMut) {
+    pub fn break_off(&mut self, error: &ErrorOut<'_>, out: &mut BytesMut) {
         self.writer.break_off(error, out);
     }
 
@@ -106,6 +123,7 @@ enum Reader {
     OpenAiResponses(responses::StreamReader),
     Bedrock(bedrock::StreamReader),
     Cohere(cohere::StreamReader),
+    Gemini(gemini::StreamReader),
 }
 
 #[derive(Debug)]
@@ -113,6 +131,7 @@ enum Writer {
     OpenAiChat(openai::StreamWriter),
     Anthropic(anthropic::StreamWriter),
     OpenAiResponses(responses::StreamWriter),
+    Gemini(gemini::StreamWriter),
 }
 
 impl Writer {
@@ -121,6 +140,9 @@ impl Writer {
             Dialect::OpenAiChat => Self::OpenAiChat(openai::StreamWriter::new(stamp, usage_chunk)),
             Dialect::Anthropic => Self::Anthropic(anthropic::StreamWriter::new(stamp)),
             Dialect::OpenAiResponses => Self::OpenAiResponses(responses::StreamWriter::new(stamp)),
+            Dialect::Gemini => {
+                Self::Gemini(gemini::StreamWriter::new(stamp, gemini::Framing::Events))
+            }
         }
     }
 
@@ -129,30 +151,36 @@ impl Writer {
             Self::OpenAiChat(writer) => writer.write(event, out),
             Self::Anthropic(writer) => writer.write(event, out),
             Self::OpenAiResponses(writer) => writer.write(event, out),
+            Self::Gemini(writer) => writer.write(event, out),
         }
     }
 
     /// Ends the stream with an error of ours.
-    fn break_off(&self, error: &ErrorOut<'_>, out: &mut BytesMut) {
+    fn break_off(&mut self, error: &ErrorOut<'_>, out: &mut BytesMut) {
         let event = match self {
             Self::OpenAiChat(_) => Dialect::OpenAiChat.error_event(error, 0),
             Self::Anthropic(_) => Dialect::Anthropic.error_event(error, 0),
             Self::OpenAiResponses(writer) => {
                 Dialect::OpenAiResponses.error_event(error, writer.sequence_number())
             }
+            Self::Gemini(writer) => return writer.fail(&gemini_error(error), out),
         };
         out.extend_from_slice(&event);
     }
 }
 
-/// An answer that came whole as a stream to a client that speaks `to`.
+/// An answer that came whole as a stream to a client that speaks `to`, in the `framing` that it wants where its dialect has two.
 pub(crate) fn write_streamed(
     to: Dialect,
+    framing: gemini::Framing,
     answer: Answer,
     stamp: Stamp,
     usage_chunk: UsageChunk,
 ) -> Bytes {
     let mut writer = Writer::new(to, stamp, usage_chunk);
+    if let Writer::Gemini(writer) = &mut writer {
+        writer.frame(framing);
+    }
     let mut out = BytesMut::new();
     for event in answer.into_events() {
         writer.write(&event, &mut out);

@@ -246,7 +246,7 @@ impl Streamed {
             reason = failure.message(),
             "stream broken off"
         );
-        if let Some(answer) = &self.answer {
+        if let Some(answer) = &mut self.answer {
             failure.break_off(answer, &mut self.out);
         }
         self.end(failure.status(), outcome);

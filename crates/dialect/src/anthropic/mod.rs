@@ -20,4 +20,4 @@ pub use translate::{
     StreamReader, StreamWriter, field_of, read_answer, read_request, write_answer, write_error,
     write_request,
 };
-pub(crate) use translate::{Thinking, call, thinking, thinking_budget};
+pub(crate) use translate::{Thinking, call, json_end, thinking, thinking_budget};

@@ -45,10 +45,16 @@ impl Answer {
                     id,
                     name,
                     arguments,
+                    signature,
                 } => {
                     let index = calls;
                     calls += 1;
-                    events.push(Event::ToolCall { index, id, name });
+                    events.push(Event::ToolCall {
+                        index,
+                        id,
+                        name,
+                        signature,
+                    });
                     let text = arguments;
                     events.push(Event::Arguments { index, text });
                 }

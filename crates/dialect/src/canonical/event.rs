@@ -36,6 +36,8 @@ pub enum Event {
         id: String,
         /// Of the tool.
         name: String,
+        /// The seal that its provider put on the call, without which it may not take it back.
+        signature: Option<String>,
     },
     /// More of a call's arguments. Those of several calls may come in turns.
     Arguments {

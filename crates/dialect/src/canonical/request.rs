@@ -138,6 +138,8 @@ pub enum Part {
         name: String,
         /// The arguments as the model wrote them: JSON of an object if all went well, empty for none.
         arguments: String,
+        /// The seal that its provider put on the call, without which it may not take it back.
+        signature: Option<String>,
     },
     /// What a call brought.
     ToolResult {

@@ -14,10 +14,11 @@ use sluicegate_dialect::{Dialect, Progress, StreamTranslation, classify, transla
 
 use crate::indent::indented;
 
-pub(crate) const DIALECTS: [(Dialect, &str, &str); 3] = [
+pub(crate) const DIALECTS: [(Dialect, &str, &str); 4] = [
     (Dialect::OpenAiChat, "openai-chat", "openai"),
     (Dialect::Anthropic, "anthropic", "anthropic"),
     (Dialect::OpenAiResponses, "openai-responses", "openai"),
+    (Dialect::Gemini, "gemini", "gemini"),
 ];
 
 pub(crate) fn row(id: &str) -> Arc<Provider> {

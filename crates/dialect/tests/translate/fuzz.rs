@@ -11,6 +11,7 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
 use sluicegate_dialect::anthropic::{self, MessageStream};
 use sluicegate_dialect::canonical::Inexpressible;
+use sluicegate_dialect::gemini::{self, ContentStream, Framing};
 use sluicegate_dialect::openai::{self, ChatStream, UsageChunk};
 use sluicegate_dialect::responses::{self, ResponseStream};
 use sluicegate_dialect::{Changes, IncludeUsage, Progress, Usage, classify, translate_request};
@@ -104,6 +105,28 @@ fn envelopes() {
             assert_eq!(again.facts.model, "other \" model");
             assert!(again.facts.output_cap.is_some_and(|cap| cap <= 20));
         }
+        for method in [
+            "generateContent",
+            "countTokens",
+            "embedContent",
+            "batchEmbedContents",
+        ] {
+            let call = gemini::Call::named(method).expect("a call");
+            let Ok(envelope) = gemini::Envelope::decode(&body, "fast", call) else {
+                continue;
+            };
+            let changes = Changes {
+                model: Some("other \" model"),
+                output_cap: Some(7),
+                ..Changes::default()
+            };
+            let again = gemini::Envelope::decode(&envelope.rewrite(&changes), "fast", call);
+            let again = again.expect("what was rewritten can be read");
+            assert_eq!(
+                again.facts.output_cap.is_some_and(|cap| cap <= 7),
+                call.generates()
+            );
+        }
     });
 }
 
@@ -165,6 +188,7 @@ fn requests() {
 fn answers_and_errors() {
     fuzz(".json", |text, draws| {
         let _ = (Usage::from_completion(text), Usage::from_message(text));
+        let _ = (Usage::from_generation(text), gemini::is_cut(text));
         let _ = (openai::is_cut(text), anthropic::is_cut(text));
         let _ = (Usage::from_response(text), responses::is_cut(text));
         let status = 400 + u16::try_from(draws.below(200)).expect("a status");
@@ -201,29 +225,47 @@ fn streams() {
     });
 }
 
-/// What the streams that pass their bytes have seen, and what is left of the first, which hides some.
-fn watched<'t>(chunks: impl IntoIterator<Item = &'t [u8]>) -> ([Progress; 3], Vec<u8>) {
+/// What the streams that pass their bytes have seen, and what is left where some of it is hidden or framed otherwise.
+fn watched<'t>(chunks: impl IntoIterator<Item = &'t [u8]>) -> ([Progress; 4], [Vec<u8>; 2]) {
     let mut chat = ChatStream::new(row("openai"), UsageChunk::Hide);
     let mut message = MessageStream::new(row("anthropic"));
     let mut response = ResponseStream::new(row("openai"));
-    let [mut hidden, mut passed, mut passed_too] = [(); 3].map(|()| BytesMut::new());
+    let mut content = ContentStream::new(row("gemini"), Framing::Events);
+    let mut array = ContentStream::new(row("gemini"), Framing::Array);
+    let [mut hidden, mut listed] = [(); 2].map(|()| BytesMut::new());
+    let mut passed = [(); 3].map(|()| BytesMut::new());
     let mut came = Vec::new();
     for chunk in chunks {
         came.extend_from_slice(chunk);
         let chunk = Bytes::copy_from_slice(chunk);
         let pushed = [
             chat.push(chunk.clone(), &mut hidden),
-            message.push(chunk.clone(), &mut passed),
-            response.push(chunk, &mut passed_too),
+            message.push(chunk.clone(), &mut passed[0]),
+            response.push(chunk.clone(), &mut passed[1]),
+            content.push(chunk.clone(), &mut passed[2]),
+            array.push(chunk, &mut listed),
         ];
-        assert_eq!(pushed, [Ok(()); 3], "no event is too large");
+        assert_eq!(pushed, [Ok(()); 5], "no event is too large");
     }
     chat.finish(&mut hidden);
-    message.finish(&mut passed);
-    response.finish(&mut passed_too);
-    assert_eq!([&passed, &passed_too], [&came, &came], "every byte passes");
-    let progress = [chat.progress(), message.progress(), response.progress()];
-    (progress.map(Progress::clone), hidden.to_vec())
+    message.finish(&mut passed[0]);
+    response.finish(&mut passed[1]);
+    content.finish(&mut passed[2]);
+    array.finish(&mut listed);
+    for passed in passed {
+        assert_eq!(passed, came, "every byte passes");
+    }
+    assert_eq!(content.progress(), array.progress());
+    let progress = [
+        chat.progress(),
+        message.progress(),
+        response.progress(),
+        content.progress(),
+    ];
+    (
+        progress.map(Progress::clone),
+        [hidden.to_vec(), listed.to_vec()],
+    )
 }
 
 /// A byte may become an event of its own, or an escape.

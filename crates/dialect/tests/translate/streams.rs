@@ -1,6 +1,7 @@
 //! Where chunks break makes no difference, and what order calls come in neither.
 
 use bytes::BytesMut;
+use sluicegate_dialect::Dialect;
 use sluicegate_dialect::anthropic::StreamWriter;
 use sluicegate_dialect::canonical::Event;
 
@@ -56,10 +57,14 @@ fn a_stream_without_its_end_is_incomplete() {
             return;
         }
         // The end begins where the reason of it stands.
-        let reasons: &[&[u8]] = match from {
-            0 => &[b"\"finish_reason\": \""],
-            1 => &[b"message_delta"],
-            _ => &[b"event: response.completed", b"event: response.incomplete"],
+        let reasons: &[&[u8]] = match DIALECTS[from].0 {
+            Dialect::OpenAiChat => &[b"\"finish_reason\": \""],
+            Dialect::Anthropic => &[b"message_delta"],
+            Dialect::OpenAiResponses => {
+                &[b"event: response.completed", b"event: response.incomplete"]
+            }
+            // A prompt that Google refuses has no answer that could end.
+            Dialect::Gemini => &[b"\"finishReason\"", b"\"promptFeedback\""],
         };
         let at = (0..wire.len()).find(|at| reasons.iter().any(|it| wire[*at..].starts_with(it)));
         let at = at.expect("it is told");
@@ -156,6 +161,7 @@ fn calls_in_turns_without_end_are_not_held_for_ever() {
         index,
         id: format!("c{index}"),
         name: "f".to_owned(),
+        signature: None,
     };
     let more = |index: u32| Event::Arguments {
         index,
@@ -183,7 +189,7 @@ fn calls_in_turns_without_end_are_not_held_for_ever() {
 #[test]
 fn a_stream_that_was_cut_is_broken_off_in_the_clients_dialect() {
     use sluicegate_dialect::openai::UsageChunk;
-    use sluicegate_dialect::{Dialect, ErrorOut, StreamTranslation};
+    use sluicegate_dialect::{ErrorOut, StreamTranslation};
     let error = ErrorOut {
         status: http::StatusCode::BAD_GATEWAY,
         message: "cut",

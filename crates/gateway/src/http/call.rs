@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
 use http::{HeaderMap, HeaderName, HeaderValue, request, response};
 use sluicegate_config::{Origin, Policy, Route};
 use sluicegate_core::{Asking, Attempts, Role};
+use sluicegate_dialect::gemini::Call;
 use sluicegate_dialect::{Envelope, Operation};
 
 use super::Failure;
@@ -20,7 +21,7 @@ use super::degraded::Degraded;
 use super::failure::ATTEMPTS;
 use super::headers::client_headers;
 use super::request_body::read;
-use super::sending::{Answered, Asked, Sending};
+use super::sending::{Answered, Sending};
 use super::wait::Wish;
 use crate::attempt::AnswerBody;
 use crate::driver::Standing;
@@ -41,32 +42,57 @@ pub(super) fn of(operation: Operation) -> MethodRouter<Arc<Gateway>> {
     post(
         move |State(gateway): State<Arc<Gateway>>,
               Extension(id): Extension<RequestId>,
-              request: Request| async move { answer(&gateway, id, operation, request).await },
+              request: Request| async move {
+            answer(&gateway, id, Asked::of(operation), request).await
+        },
     )
 }
 
-async fn answer(
-    gateway: &Arc<Gateway>,
-    id: RequestId,
-    operation: Operation,
+/// `POST /v1beta/models/{model}:{method}`, where `place` is `{model}:{method}`.
+pub(super) async fn content(
+    State(gateway): State<Arc<Gateway>>,
+    Extension(id): Extension<RequestId>,
+    Path(place): Path<String>,
     request: Request,
 ) -> Response {
+    let named = place
+        .rsplit_once(':')
+        .and_then(|(model, method)| Some((model, Call::named(method)?)));
+    let Some((model, call)) = named else {
+        return super::not_found(request).await;
+    };
+    let framing = super::query::framing(request.uri().query());
+    let asked = Asked {
+        operation: Operation::Content(call, framing),
+        model: model.to_owned(),
+    };
+    answer(&gateway, id, asked, request).await
+}
+
+/// What the path says.
+struct Asked {
+    operation: Operation,
+    /// Empty where the body names it.
+    model: String,
+}
+
+impl Asked {
+    fn of(operation: Operation) -> Self {
+        let model = String::new();
+        Self { operation, model }
+    }
+}
+
+async fn answer(gateway: &Arc<Gateway>, id: RequestId, asked: Asked, request: Request) -> Response {
+    let dialect = asked.operation.dialect();
     let mut exchange = Some(Exchange::begin(gateway.metrics(), gateway.clock(), id));
     let mut degraded = Degraded::default();
-    let served = serve(
-        gateway,
-        id,
-        operation,
-        request,
-        &mut exchange,
-        &mut degraded,
-    )
-    .await;
+    let served = serve(gateway, id, &asked, request, &mut exchange, &mut degraded).await;
     let mut response = match served {
         Ok(response) => response,
         Err(failure) => {
             failure.log(id);
-            let mut response = failure.response(operation.dialect());
+            let mut response = failure.response(dialect);
             if let Some(exchange) = &mut exchange {
                 exchange.ended(failure.status());
                 if let Failure::Refused(refused) = &failure {
@@ -87,7 +113,7 @@ async fn answer(
 async fn serve(
     gateway: &Arc<Gateway>,
     id: RequestId,
-    operation: Operation,
+    asked: &Asked,
     request: Request,
     slot: &mut Option<Exchange>,
     degraded: &mut Degraded,
@@ -102,7 +128,7 @@ async fn serve(
     let max = snapshot.policy.server.body_max;
     let held = read(&parts.headers, body, max, gateway.room()).await?;
     let wish = Wish::read(&parts.headers)?;
-    let envelope = Envelope::decode(operation, &held.body)?;
+    let envelope = Envelope::decode(asked.operation, &asked.model, &held.body)?;
     let policy = &snapshot.policy;
     let task = parts.headers.get(TASK).map(HeaderValue::as_bytes);
     let task = task.map(String::from_utf8_lossy);
@@ -200,7 +226,7 @@ impl Routed<'_> {
         );
         exchange.routed(candidates.at(0).route);
         let in_core = candidates.in_core();
-        let asked = Asked {
+        let asked = super::sending::Asked {
             envelope,
             client: self.client,
             standing: self.standing,

@@ -322,7 +322,7 @@ routes:
             r#"{{"model":"m","messages":[{{"role":"user","content":"{}"}}],"max_tokens":1000}}"#,
             "word ".repeat(1_000)
         );
-        let envelope = Envelope::decode(Operation::ChatCompletions, &body.into());
+        let envelope = Envelope::decode(Operation::ChatCompletions, "", &body.into());
         let envelope = envelope.expect("a request");
         let asking = Asking {
             lane: Lane::Api,

@@ -157,7 +157,7 @@ mod tests {
 
     fn request(members: &str) -> Envelope {
         let body = format!(r#"{{"model":"m","messages":[{{"role":"user"}}]{members}}}"#);
-        Envelope::decode(Operation::ChatCompletions, &body.into()).expect("a request")
+        Envelope::decode(Operation::ChatCompletions, "", &body.into()).expect("a request")
     }
 
     fn told(degraded: &Degraded) -> Vec<(String, String)> {

@@ -142,7 +142,7 @@ impl Failure {
     }
 
     /// Ends an `answer` that has already begun: appends to `out` what tells its client.
-    pub(crate) fn break_off(&self, answer: &AnswerStream, out: &mut BytesMut) {
+    pub(crate) fn break_off(&self, answer: &mut AnswerStream, out: &mut BytesMut) {
         answer.break_off(&self.describe().out(), out);
     }
 
@@ -208,7 +208,7 @@ impl Failure {
                 status: StatusCode::NOT_FOUND,
                 ..invalid(match path.strip_prefix("/v1/") {
                     Some(_) => format!(
-                        "{method} {path} is not served (yet): there are POST /v1/chat/completions, /v1/responses, /v1/completions, /v1/embeddings, /v1/messages, /v1/messages/count_tokens and GET /v1/models"
+                        "{method} {path} is not served (yet): there are POST /v1/chat/completions, /v1/responses, /v1/completions, /v1/embeddings, /v1/messages, /v1/messages/count_tokens, /v1beta/models/{{model}}:generateContent and GET /v1/models"
                     ),
                     None => format!(
                         "nothing is served at {method} {path}; the base URL of an SDK ends in /v1"

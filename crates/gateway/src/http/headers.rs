@@ -172,9 +172,8 @@ mod tests {
                 "x-stainless-lang=1"
             ]
         );
-        let translated = Operation::ChatCompletions.dialect();
         let translated = Crossing::Translated {
-            client: translated,
+            client: Operation::ChatCompletions,
             provider: Operation::Messages.dialect().into(),
         };
         assert_eq!(names(translated), ["anthropic-version=2", "traceparent=1"]);

@@ -60,7 +60,12 @@ fn client_pages() -> Router<Arc<Gateway>> {
             call::of(Operation::CountTokens),
         )
         .route("/v1/models", get(models::list))
-        .route("/v1/models/{*model}", get(models::one))
+        .route("/v1/models/{*model}", get(models::one).post(call::content))
+        .route("/v1beta/models", get(models::list_google))
+        .route(
+            "/v1beta/models/{*model}",
+            get(models::one_google).post(call::content),
+        )
 }
 
 /// `pages` with what stands on every address. The probes are behind no guard: who asks them knows an address and no name.
@@ -108,8 +113,11 @@ async fn wrong_method(request: Request) -> Response {
 
 /// What whoever calls `path` most likely speaks.
 fn dialect_of(path: &str) -> Dialect {
+    let names_a_method = path.starts_with("/v1/models/") && path.contains(':');
     if path.starts_with("/v1/messages") {
         Dialect::Anthropic
+    } else if path.starts_with("/v1beta/") || names_a_method {
+        Dialect::Gemini
     } else {
         Dialect::OpenAiChat
     }

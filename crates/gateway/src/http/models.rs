@@ -16,8 +16,16 @@ use crate::gateway::Gateway;
 
 /// Every model by name, and every route, which is one to a client; of a wildcard those that its provider is known for.
 pub(super) async fn list(State(gateway): State<Arc<Gateway>>, headers: HeaderMap) -> Response {
+    listed(&gateway, dialect_of(&headers))
+}
+
+/// The same to Google's clients.
+pub(super) async fn list_google(State(gateway): State<Arc<Gateway>>) -> Response {
+    listed(&gateway, Dialect::Gemini)
+}
+
+fn listed(gateway: &Gateway, dialect: Dialect) -> Response {
     let snapshot = gateway.driver().snapshot();
-    let dialect = dialect_of(&headers);
     let names = names(&snapshot.policy);
     let models = names
         .iter()
@@ -30,7 +38,10 @@ pub(super) async fn list(State(gateway): State<Arc<Gateway>>, headers: HeaderMap
             "first_id": names.first().map(|(name, _)| name),
             "last_id": names.last().map(|(name, _)| name),
         }),
-        _ => json!({ "object": "list", "data": models }),
+        Dialect::Gemini => json!({ "models": models }),
+        Dialect::OpenAiChat | Dialect::OpenAiResponses => {
+            json!({ "object": "list", "data": models })
+        }
     })
 }
 
@@ -40,8 +51,19 @@ pub(super) async fn one(
     Path(name): Path<String>,
     headers: HeaderMap,
 ) -> Response {
+    described(&gateway, name, dialect_of(&headers))
+}
+
+/// The same to Google's clients.
+pub(super) async fn one_google(
+    State(gateway): State<Arc<Gateway>>,
+    Path(name): Path<String>,
+) -> Response {
+    described(&gateway, name, Dialect::Gemini)
+}
+
+fn described(gateway: &Gateway, name: String, dialect: Dialect) -> Response {
     let snapshot = gateway.driver().snapshot();
-    let dialect = dialect_of(&headers);
     let Some((_, route)) = snapshot.policy.route(&name) else {
         return Failure::UnknownModel(name).response(dialect);
     };
@@ -106,7 +128,14 @@ fn model(dialect: Dialect, name: &str, provider: &str) -> Value {
             "display_name": name,
             "created_at": "1970-01-01T00:00:00Z",
         }),
-        _ => json!({ "id": name, "object": "model", "created": 0, "owned_by": provider }),
+        Dialect::Gemini => json!({
+            "name": format!("models/{name}"),
+            "displayName": name,
+            "supportedGenerationMethods": ["generateContent", "streamGenerateContent", "countTokens"],
+        }),
+        Dialect::OpenAiChat | Dialect::OpenAiResponses => {
+            json!({ "id": name, "object": "model", "created": 0, "owned_by": provider })
+        }
     }
 }
 

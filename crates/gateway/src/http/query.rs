@@ -4,6 +4,7 @@
 //! be refused. How a stream is framed is between the client and us. Everything else passes as it was written, byte for byte.
 
 use http::Uri;
+use sluicegate_dialect::gemini::Framing;
 
 /// Parameters that hold a key, in the spellings of the providers, and the one that tells how Google frames a stream.
 const KEPT: [&str; 5] = ["key", "api-key", "api_key", "subscription-key", "alt"];
@@ -19,6 +20,16 @@ pub(super) fn upstream_address(address: &Uri, query: Option<&str>) -> Uri {
     let mut parts = address.clone().into_parts();
     parts.path_and_query = format!("{}?{own}{query}", address.path()).parse().ok();
     Uri::from_parts(parts).unwrap_or_else(|_| address.clone())
+}
+
+/// How the client of a call of Google's wants a stream.
+pub(super) fn framing(query: Option<&str>) -> Framing {
+    let mut parameters = query.unwrap_or_default().split('&');
+    if parameters.any(|parameter| parameter == "alt=sse") {
+        Framing::Events
+    } else {
+        Framing::Array
+    }
 }
 
 fn without_ours(query: &str) -> String {

@@ -2,7 +2,7 @@
 
 /// How far an object has come.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct JsonEnd {
+pub(crate) struct JsonEnd {
     depth: u64,
     in_string: bool,
     escaped: bool,
@@ -11,7 +11,7 @@ pub(super) struct JsonEnd {
 
 impl JsonEnd {
     /// Takes in the next piece.
-    pub(super) fn push(&mut self, piece: &str) {
+    pub(crate) fn push(&mut self, piece: &str) {
         for byte in piece.bytes() {
             if self.in_string {
                 match byte {
@@ -35,7 +35,7 @@ impl JsonEnd {
     }
 
     /// Whether all that was opened is closed.
-    pub(super) const fn is_whole(&self) -> bool {
+    pub(crate) const fn is_whole(&self) -> bool {
         self.begun && self.depth == 0 && !self.in_string
     }
 }

@@ -42,6 +42,7 @@ fn part(block: wire::Block) -> Option<Part> {
                 .input
                 .map(|input| input.get().to_owned())
                 .unwrap_or_default(),
+            signature: None,
         }),
         _ => None,
     }

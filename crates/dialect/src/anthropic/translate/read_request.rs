@@ -158,6 +158,7 @@ fn part(block: wire::Block, place: &str, unsaid: &mut Unsaid) -> Result<Part, St
                 .input
                 .map(|input| input.get().to_owned())
                 .unwrap_or_default(),
+            signature: None,
         }),
         "tool_result" => Ok(Part::ToolResult {
             id: block.tool_use_id.unwrap_or_default(),

@@ -155,6 +155,7 @@ impl StreamReader {
                     index: call,
                     id: block.id.unwrap_or_default(),
                     name: block.name.unwrap_or_default(),
+                    signature: None,
                 });
                 // Usually empty, to be filled by what follows.
                 let input = block.input.map(|input| input.get().to_owned());

@@ -86,6 +86,7 @@ fn block(part: &Part) -> Option<Block> {
             id,
             name,
             arguments,
+            ..
         } => Block {
             id: Some(call::legal_id(id).into_owned()),
             name: Some(name.clone()),

@@ -196,6 +196,7 @@ fn block(part: &Part, unsaid: &mut Vec<Feature>) -> Option<wire::Block> {
             id,
             name,
             arguments,
+            ..
         } => {
             let input = call::input(arguments);
             if input.as_str() != arguments.trim() && !arguments.trim().is_empty() {

@@ -112,7 +112,9 @@ impl StreamWriter {
                 );
                 self.close(out);
             }
-            Event::ToolCall { index, id, name } => self.call(*index, id, name, out),
+            Event::ToolCall {
+                index, id, name, ..
+            } => self.call(*index, id, name, out),
             Event::Arguments { index, text } => self.arguments(*index, text, out),
             Event::End { finish, usage } => self.end(finish, *usage, out),
             Event::Error(error) => {

@@ -54,6 +54,7 @@ fn parts(block: wire::Block) -> Vec<Part> {
                 .input
                 .map(|input| input.get().to_owned())
                 .unwrap_or_default(),
+            signature: None,
         });
     }
     parts

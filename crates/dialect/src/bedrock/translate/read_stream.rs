@@ -152,6 +152,7 @@ impl StreamReader {
             index: number,
             id: call.tool_use_id,
             name: call.name,
+            signature: None,
         });
     }
 

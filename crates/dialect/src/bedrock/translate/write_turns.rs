@@ -107,6 +107,7 @@ impl TurnWriter {
                 id,
                 name,
                 arguments,
+                ..
             } => {
                 let input = call::input(arguments);
                 if input.as_str() != arguments.trim() && !arguments.trim().is_empty() {

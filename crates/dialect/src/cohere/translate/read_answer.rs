@@ -56,6 +56,7 @@ fn parts(message: wire::Message) -> Vec<Part> {
         id: call.id,
         name: call.function.name,
         arguments: call.function.arguments,
+        signature: None,
     }));
     parts
 }

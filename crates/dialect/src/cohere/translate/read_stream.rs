@@ -130,6 +130,7 @@ impl StreamReader {
             index: number,
             id: call.id.unwrap_or_default(),
             name: call.function.name.unwrap_or_default(),
+            signature: None,
         });
         self.add_to_call(index, call.function.arguments, events);
     }

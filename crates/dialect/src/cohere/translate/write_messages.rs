@@ -17,6 +17,7 @@ pub(super) fn write_turn(turn: &Turn, messages: &mut Vec<Message>, unsaid: &mut 
                 id,
                 name,
                 arguments,
+                ..
             } => calls.push(call(id, name, arguments)),
             Part::ToolResult {
                 id,

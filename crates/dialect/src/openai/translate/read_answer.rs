@@ -58,6 +58,9 @@ fn parts(message: wire::Message, answer_id: &str) -> Vec<Part> {
             id: call_id(call.id, answer_id, index),
             name: function.name.unwrap_or_default(),
             arguments: function.arguments.unwrap_or_default(),
+            signature: call
+                .extra_content
+                .and_then(wire::ExtraContent::into_signature),
         });
     }
     parts

@@ -37,6 +37,9 @@ pub(super) fn turn(message: wire::Message, place: &str, unsaid: &mut Unsaid) -> 
                 id: call.id.unwrap_or_default(),
                 name: function.name.unwrap_or_default(),
                 arguments: function.arguments.unwrap_or_default(),
+                signature: call
+                    .extra_content
+                    .and_then(wire::ExtraContent::into_signature),
             }),
             None => unsaid.name(format!("{place}.tool_calls[{index}]")),
         }

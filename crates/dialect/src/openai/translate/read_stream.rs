@@ -155,6 +155,9 @@ impl StreamReader {
                     index: number(index),
                     id: call_id(id, &self.id, index),
                     name: function.name.unwrap_or_default(),
+                    signature: call
+                        .extra_content
+                        .and_then(wire::ExtraContent::into_signature),
                 });
                 index
             }

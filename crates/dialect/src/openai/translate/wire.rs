@@ -146,6 +146,37 @@ pub(super) struct Call {
     pub(super) kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) function: Option<CalledFunction>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) extra_content: Option<ExtraContent>,
+}
+
+/// What a provider adds to a call that OpenAI has no place for. Google's servers for OpenAI's clients
+/// put their seal here (<https://ai.google.dev/gemini-api/docs/thought-signatures>).
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ExtraContent {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    google: Option<GoogleContent>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct GoogleContent {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<String>,
+}
+
+impl ExtraContent {
+    pub(super) fn sealed(signature: &str) -> Self {
+        let thought_signature = Some(signature.to_owned());
+        Self {
+            google: Some(GoogleContent { thought_signature }),
+        }
+    }
+
+    pub(super) fn into_signature(self) -> Option<String> {
+        self.google?.thought_signature
+    }
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]

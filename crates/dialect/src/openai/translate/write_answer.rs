@@ -80,6 +80,7 @@ fn message(parts: &[Part]) -> Message {
                 id,
                 name,
                 arguments,
+                signature,
             } => {
                 let arguments = if arguments.is_empty() {
                     "{}"
@@ -94,6 +95,7 @@ fn message(parts: &[Part]) -> Message {
                         name: Some(name.clone()),
                         arguments: Some(arguments.to_owned()),
                     }),
+                    extra_content: signature.as_deref().map(wire::ExtraContent::sealed),
                 });
             }
             // No answer of a provider holds the others, and nobody here reads sealed thoughts.

@@ -97,6 +97,8 @@ fn write_turn(turn: &Turn, messages: &mut Vec<wire::Message>, unsaid: &mut Vec<F
                 id,
                 name,
                 arguments,
+                // A server that has not sealed it may refuse the member.
+                signature: _,
             } => calls.push(call(id, name, arguments)),
             Part::ToolResult {
                 id,
@@ -147,6 +149,7 @@ fn call(id: &str, name: &str, arguments: &str) -> wire::Call {
             name: Some(name.to_owned()),
             arguments: Some(arguments.to_owned()),
         }),
+        extra_content: None,
     }
 }
 

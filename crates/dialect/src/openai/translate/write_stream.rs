@@ -48,10 +48,19 @@ impl StreamWriter {
             Event::Text(text) => delta.content = Some(text),
             Event::Thinking(text) => delta.reasoning_content = Some(text),
             Event::Refusal(text) => delta.refusal = Some(text),
-            Event::ToolCall { index, id, name } => {
+            Event::ToolCall {
+                index,
+                id,
+                name,
+                signature,
+            } => {
                 self.calls = true;
                 self.bare_calls.push(*index);
-                delta.tool_calls = Some([call(*index, Some(id), Some(name), "")]);
+                let extra_content = signature.as_deref().map(wire::ExtraContent::sealed);
+                delta.tool_calls = Some([wire::Call {
+                    extra_content,
+                    ..call(*index, Some(id), Some(name), "")
+                }]);
             }
             Event::Arguments { index, text } => {
                 self.bare_calls.retain(|bare| bare != index);
@@ -130,6 +139,7 @@ fn call(index: u32, id: Option<&str>, name: Option<&str>, arguments: &str) -> wi
             name: name.map(str::to_owned),
             arguments: Some(arguments.to_owned()),
         }),
+        extra_content: None,
     }
 }
 

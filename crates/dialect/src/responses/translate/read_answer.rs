@@ -51,6 +51,7 @@ fn parts(output: Vec<wire::Item>, answer_id: &str) -> Vec<Part> {
                     id: call_id(item.call_id, answer_id, calls),
                     name: item.name.unwrap_or_default(),
                     arguments: item.arguments.unwrap_or_default(),
+                    signature: None,
                 });
                 calls += 1;
             }

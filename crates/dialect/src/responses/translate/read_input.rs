@@ -50,6 +50,7 @@ fn turn(item: wire::Item, place: &str, unsaid: &mut Unsaid) -> Option<Turn> {
                 id: item.call_id.unwrap_or_default(),
                 name: item.name.unwrap_or_default(),
                 arguments: item.arguments.unwrap_or_default(),
+                signature: None,
             }))
         }
         Some("function_call_output") => {

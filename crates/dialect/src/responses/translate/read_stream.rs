@@ -171,6 +171,7 @@ impl StreamReader {
             index: number(index),
             id: call_id(item.call_id, &self.id, index),
             name: item.name.unwrap_or_default(),
+            signature: None,
         };
         self.say(call, events);
         self.arguments(at, item.arguments.unwrap_or_default(), events);

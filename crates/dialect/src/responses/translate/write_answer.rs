@@ -54,6 +54,7 @@ fn add(part: &Part, id: &str, items: &mut Vec<Item>) {
             id: call_id,
             name,
             arguments: written,
+            ..
         } => {
             let mut item = Item::call(id, index, call_id, name);
             if let Item::FunctionCall { arguments, .. } = &mut item {

@@ -17,6 +17,7 @@ pub(super) fn write_turn(turn: &Turn, items: &mut Vec<wire::Item>, unsaid: &mut 
                 id,
                 name,
                 arguments,
+                ..
             } => Some(call(id, name, arguments)),
             Part::ToolResult {
                 id,

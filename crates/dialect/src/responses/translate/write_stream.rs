@@ -80,7 +80,9 @@ impl StreamWriter {
                 self.begin(item, out);
                 self.close(out);
             }
-            Event::ToolCall { index, id, name } => self.call(*index, id, name, out),
+            Event::ToolCall {
+                index, id, name, ..
+            } => self.call(*index, id, name, out),
             Event::Arguments { index, text } => self.arguments(*index, text, out),
             Event::End { finish, usage } => self.end(finish, *usage, out),
             Event::Ping | Event::Error(_) | Event::Start { .. } => {}

@@ -1,0 +1,66 @@
+//! Google's `generateContent` to and from the canonical form.
+
+mod function_name;
+mod open_api;
+mod read_answer;
+mod read_part;
+mod read_request;
+mod read_stream;
+mod read_tools;
+mod wire;
+mod wire_value;
+mod write_answer;
+mod write_contents;
+mod write_request;
+mod write_stream;
+
+use sluicegate_catalog::ErrorClass;
+
+use crate::canonical::Feature;
+
+pub use read_answer::read_answer;
+pub use read_request::read_request;
+pub use read_stream::StreamReader;
+pub use write_answer::{write_answer, write_error};
+pub use write_request::write_request;
+pub use write_stream::StreamWriter;
+
+/// The member of a request in which this dialect says `feature`.
+pub const fn field_of(feature: Feature) -> &'static str {
+    match feature {
+        Feature::OutputCap => "generationConfig.maxOutputTokens",
+        Feature::Temperature => "generationConfig.temperature",
+        Feature::TopK => "generationConfig.topK",
+        Feature::FrequencyPenalty => "generationConfig.frequencyPenalty",
+        Feature::PresencePenalty => "generationConfig.presencePenalty",
+        Feature::Seed => "generationConfig.seed",
+        Feature::Logprobs => "generationConfig.responseLogprobs",
+        Feature::StopSequences => "generationConfig.stopSequences",
+        Feature::Images | Feature::Documents | Feature::Audio => "contents[].parts[].inlineData",
+        Feature::Files => "contents[].parts[].fileData",
+        Feature::ToolNames => "tools[].functionDeclarations[].name",
+        Feature::StrictTools | Feature::ToolChoice => "toolConfig.functionCallingConfig.mode",
+        // These two this dialect cannot say, so that no request of it holds them.
+        Feature::LogitBias => "generationConfig.logitBias",
+        Feature::ParallelToolCalls => "toolConfig.functionCallingConfig",
+        Feature::ToolArguments => "contents[].parts[].functionCall.args",
+        Feature::ToolResultMedia => "contents[].parts[].functionResponse.parts",
+        Feature::Prefill | Feature::AssistantFirst => "contents[].role",
+    }
+}
+
+/// The status of an error of that class, as a number and as a word.
+const fn status_of(class: ErrorClass) -> (u16, &'static str) {
+    match class {
+        ErrorClass::Rate | ErrorClass::Daily | ErrorClass::Ramp => (429, "RESOURCE_EXHAUSTED"),
+        ErrorClass::Overload => (503, "UNAVAILABLE"),
+        ErrorClass::TooLargeForLimit
+        | ErrorClass::Invalid
+        | ErrorClass::Context
+        | ErrorClass::Policy => (400, "INVALID_ARGUMENT"),
+        ErrorClass::Auth => (401, "UNAUTHENTICATED"),
+        ErrorClass::Billing => (402, "FAILED_PRECONDITION"),
+        ErrorClass::Timeout => (504, "DEADLINE_EXCEEDED"),
+        ErrorClass::Server => (500, "INTERNAL"),
+    }
+}

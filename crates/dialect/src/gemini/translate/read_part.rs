@@ -1,0 +1,183 @@
+//! A part of a content of a request.
+
+use serde_json::Value;
+
+use super::function_name::Calls;
+use super::wire;
+use crate::canonical::{Part, Source, Unsaid};
+
+/// Members that change nothing that the other side could be told of.
+const HINTS: [&str; 2] = ["partMetadata", "part_metadata"];
+
+/// The part as the other side may be told it; `None` where it holds nothing, or what is named as
+/// lost.
+pub(super) fn part(
+    wire: wire::Part,
+    place: &str,
+    calls: &mut Calls,
+    unsaid: &mut Unsaid,
+) -> Option<Part> {
+    unsaid.members(place, &wire.unknown, &HINTS);
+    if let Some(call) = wire.function_call {
+        unsaid.members(&format!("{place}.functionCall"), &call.unknown, &[]);
+        return Some(Part::ToolCall {
+            id: calls.called(call.id, &call.name),
+            name: call.name,
+            arguments: call
+                .args
+                .map_or_else(String::new, |args| args.get().to_owned()),
+            signature: wire.thought_signature,
+        });
+    }
+    if let Some(response) = wire.function_response {
+        return Some(result(response, place, calls, unsaid));
+    }
+    if let Some(medium) = wire.inline_data {
+        let source = Source::Base64 {
+            media_type: medium.mime_type.clone(),
+            data: medium.data,
+        };
+        let read = read_medium(&medium.mime_type, source, medium.display_name);
+        return read.or_else(|| lost(place, "inlineData", unsaid));
+    }
+    if let Some(file) = wire.file_data {
+        let read = file_source(&file.file_uri).and_then(|source| {
+            let kind = file.mime_type.as_deref().unwrap_or("application/pdf");
+            read_medium(kind, source, file.display_name)
+        });
+        return read.or_else(|| lost(place, "fileData", unsaid));
+    }
+    let text = wire.text?;
+    if wire.thought == Some(true) {
+        // Its seal, if any, means nothing to another provider.
+        let signature = None;
+        return Some(Part::Thinking { text, signature });
+    }
+    Some(Part::Text(text))
+}
+
+fn lost(place: &str, member: &str, unsaid: &mut Unsaid) -> Option<Part> {
+    unsaid.name(format!("{place}.{member}"));
+    None
+}
+
+/// `None` for what no other dialect takes: a film, a sound that lies elsewhere.
+fn read_medium(media_type: &str, source: Source, title: Option<String>) -> Option<Part> {
+    let (kind, format) = media_type.split_once('/')?;
+    match (kind, source) {
+        ("image", source) => Some(Part::Image(source)),
+        ("audio", Source::Base64 { data, .. }) => {
+            let format = match format {
+                "mpeg" => "mp3",
+                "x-wav" | "wave" | "vnd.wave" => "wav",
+                format => format,
+            };
+            let format = format.to_owned();
+            Some(Part::Audio { data, format })
+        }
+        ("audio" | "video", _) => None,
+        (_, source) => Some(Part::Document { source, title }),
+    }
+}
+
+/// A file of an account, or an address that anybody can load. `None` for a film's page.
+fn file_source(uri: &str) -> Option<Source> {
+    let (scheme, rest) = uri.split_once("://").unwrap_or(("", uri));
+    let host = rest.split('/').next().unwrap_or_default();
+    let is_web = scheme == "https" || scheme == "http";
+    if is_web && (host.ends_with("youtube.com") || host == "youtu.be") {
+        None
+    } else if is_web && host != "generativelanguage.googleapis.com" {
+        Some(Source::Url(uri.to_owned()))
+    } else {
+        Some(Source::File(uri.to_owned()))
+    }
+}
+
+fn result(
+    wire: wire::FunctionResponse,
+    place: &str,
+    calls: &mut Calls,
+    unsaid: &mut Unsaid,
+) -> Part {
+    let place = format!("{place}.functionResponse");
+    unsaid.members(&place, &wire.unknown, &[]);
+    let id = calls.answered(wire.id, &wire.name);
+    let response = wire.response.map(|response| response.get().to_owned());
+    let (text, is_error) = said(response.unwrap_or_default());
+    let mut parts = Vec::new();
+    if !text.is_empty() {
+        parts.push(Part::Text(text));
+    }
+    for (index, wire) in wire.parts.0.into_iter().enumerate() {
+        let place = format!("{place}.parts[{index}]");
+        if wire.function_call.is_some() || wire.function_response.is_some() {
+            unsaid.name(place);
+            continue;
+        }
+        parts.extend(part(wire, &place, calls, unsaid));
+    }
+    Part::ToolResult {
+        id,
+        parts,
+        is_error,
+    }
+}
+
+/// What a result says, and whether it is that of a failure. Google keeps two members for these, and
+/// its SDKs a third; whatever else is an object of the tool's own.
+fn said(response: String) -> (String, bool) {
+    let members: serde_json::Map<String, Value> =
+        serde_json::from_str(&response).unwrap_or_default();
+    let mut all = members.iter();
+    let (Some((name, value)), None) = (all.next(), all.next()) else {
+        return (response, false);
+    };
+    match (name.as_str(), value) {
+        ("output" | "result" | "error", Value::String(text)) => (text.clone(), name == "error"),
+        ("error", value) => (value.to_string(), true),
+        _ => (response, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_its_text_where_it_is_one() {
+        for (response, text, is_error) in [
+            (r#"{"output":"4.2"}"#, "4.2", false),
+            (r#"{"result":"a\nb"}"#, "a\nb", false),
+            (r#"{"error":"no gauge"}"#, "no gauge", true),
+            (r#"{"error":{"code":1}}"#, r#"{"code":1}"#, true),
+            (r#"{"output": 4.20}"#, r#"{"output": 4.20}"#, false),
+            (r#"{"z":1,"a":2}"#, r#"{"z":1,"a":2}"#, false),
+            ("", "", false),
+        ] {
+            assert_eq!(
+                said(response.to_owned()),
+                (text.to_owned(), is_error),
+                "{response}"
+            );
+        }
+    }
+
+    #[test]
+    fn files_are_told_from_addresses() {
+        let file = |uri: &str| Some(Source::File(uri.to_owned()));
+        let url = |uri: &str| Some(Source::Url(uri.to_owned()));
+        for (uri, expected) in [
+            ("https://a.example/b.png", url("https://a.example/b.png")),
+            ("gs://bucket/b.png", file("gs://bucket/b.png")),
+            (
+                "https://generativelanguage.googleapis.com/v1beta/files/x",
+                file("https://generativelanguage.googleapis.com/v1beta/files/x"),
+            ),
+            ("files/x", file("files/x")),
+            ("https://www.youtube.com/watch?v=x", None),
+        ] {
+            assert_eq!(file_source(uri), expected, "{uri}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The turns of a canonical request as contents.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::wire;
+use super::wire_value::Listed;
+use crate::anthropic::call;
+use crate::canonical::{Feature, JsonText, Part, Request, Role, Source, Target, ThinkingForm};
+
+/// Stands for the seal of a call that another model made. Newer models refuse a call without a seal.
+/// (<https://ai.google.dev/gemini-api/docs/thought-signatures>)
+const FOREIGN_SEAL: &str = "skip_thought_signature_validator";
+
+/// Instructions and contents. Where there are only instructions they are said by the user, as one
+/// content has to be there.
+pub(super) fn conversation(
+    request: &Request,
+    target: &Target,
+    unsaid: &mut Vec<Feature>,
+) -> (Option<wire::Content>, Vec<wire::Content>) {
+    let mut writer = Writer {
+        names: super::function_name::names(request),
+        is_new: target.thinking == ThinkingForm::Effort,
+        unsaid,
+    };
+    let mut system = Vec::new();
+    let mut contents: Vec<(Role, Vec<wire::Part>)> = Vec::new();
+    for turn in &request.turns {
+        let parts: Vec<_> = turn
+            .parts
+            .iter()
+            .filter_map(|part| writer.part(part))
+            .collect();
+        if turn.role.instructs() {
+            system.extend(parts);
+        } else if let Some((_, last)) = contents.last_mut().filter(|(role, _)| *role == turn.role) {
+            last.extend(parts);
+        } else if !parts.is_empty() {
+            contents.push((turn.role, parts));
+        }
+    }
+    if contents.is_empty() && !system.is_empty() {
+        contents.push((Role::User, std::mem::take(&mut system)));
+    }
+    let is_model = |(role, _): &(Role, Vec<wire::Part>)| *role == Role::Assistant;
+    if contents.first().is_some_and(is_model) {
+        writer.unsaid.push(Feature::AssistantFirst);
+        contents.insert(0, (Role::User, vec![text_part(".".to_owned())]));
+    }
+    if contents.last().is_some_and(is_model) {
+        writer.unsaid.push(Feature::Prefill);
+    }
+    let is_new = writer.is_new;
+    let content = |(role, mut parts): (Role, Vec<wire::Part>)| {
+        if role == Role::User {
+            parts.sort_by_key(|part| part.function_response.is_none());
+        } else if is_new {
+            seal(&mut parts);
+        }
+        wire::Content {
+            role: Some(if role == Role::User { "user" } else { "model" }.to_owned()),
+            parts: Listed(parts),
+            ..wire::Content::default()
+        }
+    };
+    let instruction = (!system.is_empty()).then(|| wire::Content {
+        parts: Listed(system),
+        ..wire::Content::default()
+    });
+    (instruction, contents.into_iter().map(content).collect())
+}
+
+/// Of the calls that a model makes at once the first bears the seal.
+fn seal(parts: &mut [wire::Part]) {
+    let first = parts.iter_mut().find(|part| part.function_call.is_some());
+    if let Some(first) = first {
+        let seal = || FOREIGN_SEAL.to_owned();
+        first.thought_signature.get_or_insert_with(seal);
+    }
+}
+
+struct Writer<'a> {
+    names: BTreeMap<&'a str, &'a str>,
+    /// Whether the model is one of those that seal calls and take media in results.
+    is_new: bool,
+    unsaid: &'a mut Vec<Feature>,
+}
+
+impl Writer<'_> {
+    /// Texts that are empty, and thoughts, are left out: another model's mean nothing here.
+    fn part(&mut self, part: &Part) -> Option<wire::Part> {
+        match part {
+            Part::Text(text) | Part::Refusal(text) => {
+                (!text.is_empty()).then(|| text_part(text.clone()))
+            }
+            Part::Image(source) => self.medium(source, "image/jpeg", Feature::Images),
+            Part::Document { source, title } => match (source, title) {
+                (Source::Text(text), Some(title)) => Some(text_part(format!("{title}\n\n{text}"))),
+                (Source::Text(text), None) => Some(text_part(text.clone())),
+                (source, _) => self.medium(source, "application/pdf", Feature::Documents),
+            },
+            Part::Audio { data, format } => Some(inline(format!("audio/{format}"), data)),
+            Part::ToolCall {
+                id,
+                name,
+                arguments,
+                signature,
+            } => {
+                let args = call::input(arguments);
+                if args.as_str() != arguments.trim() && !arguments.trim().is_empty() {
+                    self.unsaid.push(Feature::ToolArguments);
+                }
+                Some(wire::Part {
+                    function_call: Some(wire::FunctionCall {
+                        id: Some(id.clone()),
+                        name: name.clone(),
+                        args: Some(args.raw()),
+                        ..wire::FunctionCall::default()
+                    }),
+                    thought_signature: signature.clone(),
+                    ..wire::Part::default()
+                })
+            }
+            Part::ToolResult {
+                id,
+                parts,
+                is_error,
+            } => Some(self.result(id, parts, *is_error)),
+            Part::Thinking { .. } | Part::SealedThinking(_) => None,
+        }
+    }
+
+    fn medium(&mut self, source: &Source, usual: &str, feature: Feature) -> Option<wire::Part> {
+        match source {
+            Source::Base64 { media_type, data } if is_still(media_type) => {
+                Some(inline(media_type.clone(), data))
+            }
+            Source::Url(url) => Some(wire::Part {
+                file_data: Some(wire::FileData {
+                    mime_type: Some(media_type_of(url).unwrap_or(usual).to_owned()),
+                    file_uri: url.clone(),
+                    display_name: None,
+                }),
+                ..wire::Part::default()
+            }),
+            Source::Base64 { .. } | Source::Text(_) => {
+                self.unsaid.push(feature);
+                None
+            }
+            Source::File(_) => {
+                self.unsaid.push(Feature::Files);
+                None
+            }
+        }
+    }
+
+    fn result(&mut self, id: &str, parts: &[Part], is_error: bool) -> wire::Part {
+        let mut text = String::new();
+        let mut media = Vec::new();
+        let parts: Vec<_> = parts.iter().filter_map(|part| self.part(part)).collect();
+        for part in parts {
+            match part {
+                wire::Part {
+                    text: Some(more), ..
+                } => {
+                    let gap = if text.is_empty() { "" } else { "\n" };
+                    text.push_str(gap);
+                    text.push_str(&more);
+                }
+                part if part.inline_data.is_some() && self.is_new => media.push(part),
+                _ => self.unsaid.push(Feature::ToolResultMedia),
+            }
+        }
+        let name = self.names.get(id).copied().unwrap_or(id);
+        wire::Part {
+            function_response: Some(wire::FunctionResponse {
+                id: Some(id.to_owned()),
+                name: name.to_owned(),
+                response: Some(response(&text, is_error)),
+                parts: Listed(media),
+                ..wire::FunctionResponse::default()
+            }),
+            ..wire::Part::default()
+        }
+    }
+}
+
+/// An object of the tool's own goes as it is; anything else in the members that are kept for it.
+fn response(text: &str, is_error: bool) -> Box<RawValue> {
+    let object = JsonText::parse(text).filter(JsonText::is_object);
+    if let Some(object) = object.filter(|_| !is_error) {
+        return object.raw();
+    }
+    let member = if is_error { "error" } else { "output" };
+    let object = format!(r#"{{"{member}":{}}}"#, Value::from(text));
+    RawValue::from_string(object).expect("an object of one string is valid JSON")
+}
+
+/// Whether it is the type of an image or of something to read.
+fn is_still(media_type: &str) -> bool {
+    let kind = media_type.split_once('/').map(|(kind, _)| kind);
+    !matches!(kind, None | Some("audio" | "video"))
+}
+
+/// What a file at that address is, as far as its name says.
+fn media_type_of(url: &str) -> Option<&'static str> {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let (_, ending) = path.rsplit_once('.')?;
+    Some(match ending.to_ascii_lowercase().as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "webp" => "image/webp",
+        "gif" => "image/gif",
+        "heic" => "image/heic",
+        "heif" => "image/heif",
+        "pdf" => "application/pdf",
+        "txt" | "md" => "text/plain",
+        "html" | "htm" => "text/html",
+        "csv" => "text/csv",
+        _ => return None,
+    })
+}
+
+fn text_part(text: String) -> wire::Part {
+    wire::Part {
+        text: Some(text),
+        ..wire::Part::default()
+    }
+}
+
+fn inline(mime_type: String, data: &str) -> wire::Part {
+    wire::Part {
+        inline_data: Some(wire::InlineData {
+            mime_type,
+            data: data.to_owned(),
+            display_name: None,
+        }),
+        ..wire::Part::default()
+    }
+}
