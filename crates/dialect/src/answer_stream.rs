@@ -5,7 +5,7 @@ use bytes::{Bytes, BytesMut};
 use crate::anthropic::MessageStream;
 use crate::openai::ChatStream;
 use crate::sse::EventTooLarge;
-use crate::{Progress, StreamTranslation};
+use crate::{Misshapen, Progress, StreamTranslation};
 
 /// One streamed answer: passed on as it came and watched, or translated.
 #[derive(Debug)]
@@ -37,6 +37,14 @@ impl AnswerStream {
             Self::Chat(stream) => stream.finish(out),
             Self::Message(stream) => stream.finish(out),
             Self::Translated(stream) => stream.finish(out),
+        }
+    }
+
+    /// What was wrong with the form of the answer where it has to have one, once it has come whole.
+    pub const fn misshapen(&self) -> Option<&Misshapen> {
+        match self {
+            Self::Chat(_) | Self::Message(_) => None,
+            Self::Translated(stream) => stream.misshapen(),
         }
     }
 

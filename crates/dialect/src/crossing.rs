@@ -5,12 +5,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 use sluicegate_catalog::{Endpoint, Provider};
 
-use crate::canonical::{Answer, FinishReason, Inexpressible, Stamp, Target};
+use crate::canonical::{
+    Answer, FinishReason, Inexpressible, OutputForm, ReadRequest, Stamp, Target,
+};
 use crate::openai::{ChatStream, UsageChunk};
+use crate::shape::{instruct, repair};
 use crate::translate_stream::write_streamed;
 use crate::{
-    AnswerStream, Changes, Dialect, Envelope, Operation, RequestError, StreamTranslation,
-    Translation, UpstreamError, Usage, anthropic, openai, translate_request,
+    AnswerStream, Changes, Dialect, Envelope, Fit, Misshapen, Operation, RequestError, Shape,
+    StreamTranslation, Translation, UpstreamError, Usage, anthropic, openai, translate_request,
 };
 
 /// The way of one request between its client and one provider.
@@ -18,7 +21,7 @@ use crate::{
 pub enum Crossing {
     /// The provider takes what the client writes.
     Same(Operation),
-    /// It speaks another dialect.
+    /// It speaks another dialect; or the same, and the answer is read to be checked.
     Translated {
         /// What the client speaks.
         client: Dialect,
@@ -27,15 +30,26 @@ pub enum Crossing {
     },
 }
 
+/// What an answer owes to a request that asks for a form.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owed {
+    /// What the provider makes of it, where it has a feature for it: the client chose who answers.
+    AsTheProvider,
+    /// That form: somebody else chose.
+    TheForm,
+}
+
 /// A request as it goes out.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Outbound {
     /// The body.
     pub body: Bytes,
     /// What is not in it, in the words of the client's dialect.
     pub inexpressible: Vec<Inexpressible>,
-    /// Whether the form of the answer has to be asked for in words, and checked.
-    pub must_instruct: bool,
+    /// How its answer comes back.
+    pub crossing: Crossing,
+    /// What the text of the answer has to be, where that is checked.
+    pub shape: Option<Arc<Shape>>,
 }
 
 /// An answer that came whole, as its client gets it.
@@ -47,6 +61,8 @@ pub struct Whole {
     pub usage: Option<Usage>,
     /// Whether it was cut at its maximum.
     pub cut: bool,
+    /// What is wrong with its form, where it has to have one. The body is of no use then.
+    pub misshapen: Option<Misshapen>,
 }
 
 impl Crossing {
@@ -80,6 +96,14 @@ impl Crossing {
         matches!(self, Self::Same(_))
     }
 
+    /// Whether both sides speak the same dialect.
+    pub fn keeps_dialect(self) -> bool {
+        match self {
+            Self::Same(_) => true,
+            Self::Translated { client, provider } => client == provider,
+        }
+    }
+
     /// The body for the provider: with `changes` where the dialect stays, else written for `target`.
     ///
     /// # Errors
@@ -88,58 +112,95 @@ impl Crossing {
         self,
         envelope: &Envelope,
         changes: &Changes<'_>,
+        owed: Owed,
         target: impl FnOnce() -> Target,
     ) -> Result<Outbound, RequestError> {
         match self {
-            Self::Same(_) => Ok(Outbound {
-                body: envelope.rewrite(changes),
-                inexpressible: Vec::new(),
-                must_instruct: false,
-            }),
+            Self::Same(operation) => {
+                let shaped = match owed {
+                    Owed::TheForm => shaped(operation, envelope, changes, target),
+                    Owed::AsTheProvider => None,
+                };
+                Ok(shaped.unwrap_or_else(|| Outbound {
+                    body: envelope.rewrite(changes),
+                    inexpressible: Vec::new(),
+                    crossing: self,
+                    shape: None,
+                }))
+            }
             Self::Translated { client, provider } => {
                 let Translation {
                     body,
                     inexpressible,
                     must_instruct,
+                    form,
                 } = translate_request(client, provider, envelope.body(), &target())?;
+                let is_checked = must_instruct || owed == Owed::TheForm;
+                let shape = is_checked.then(|| Shape::of(&form)).flatten();
                 Ok(Outbound {
                     body,
                     inexpressible,
-                    must_instruct,
+                    crossing: self,
+                    shape: shape.map(Arc::new),
                 })
             }
         }
     }
 
-    /// An answer that came whole.
+    /// The body of a request that was answered with what is `wrong`: the conversation, that answer and what is wrong with it. `None`
+    /// where answers are not checked.
+    pub fn repair(self, envelope: &Envelope, wrong: &Misshapen, target: &Target) -> Option<Bytes> {
+        let Self::Translated { client, provider } = self else {
+            return None;
+        };
+        let mut request = client.read_request(envelope.body()).ok()?.request;
+        instruct(&mut request);
+        repair(&mut request, wrong);
+        Some(provider.write_request(&request, target).body)
+    }
+
+    /// An answer that came whole, and has to be of that `shape`.
     ///
     /// # Errors
     /// [`RequestError`] where it has to be translated and is no answer: the provider's fault.
-    pub fn whole(self, body: Bytes, stamp: impl FnOnce() -> Stamp) -> Result<Whole, RequestError> {
+    pub fn whole(
+        self,
+        body: Bytes,
+        shape: Option<&Shape>,
+        stamp: impl FnOnce() -> Stamp,
+    ) -> Result<Whole, RequestError> {
         match self {
             Self::Same(operation) => Ok(Whole {
                 usage: operation.usage(&body),
                 cut: operation.is_cut(&body),
+                misshapen: None,
                 body,
             }),
             Self::Translated { client, provider } => {
-                let answer = provider.read_answer(&body)?;
+                let mut answer = provider.read_answer(&body)?;
+                let fit = shape.map_or(Ok(Fit::AsItIs), |shape| shape.fit(&mut answer));
+                let body = match fit {
+                    Ok(Fit::AsItIs) if client == provider => body,
+                    _ => client.write_answer(&answer, &stamp()),
+                };
                 Ok(Whole {
-                    body: client.write_answer(&answer, &stamp()),
+                    body,
                     usage: answer.usage,
                     cut: is_cut(&answer),
+                    misshapen: fit.err(),
                 })
             }
         }
     }
 
-    /// An answer that came whole though a stream was asked for, as that stream.
+    /// An answer that came whole though a stream was asked for, as that stream, of that `shape`.
     ///
     /// # Errors
     /// [`RequestError`] where it is no answer: the provider's fault.
     pub fn streamed(
         self,
         body: &Bytes,
+        shape: Option<&Shape>,
         stamp: Stamp,
         usage_chunk: UsageChunk,
     ) -> Result<Whole, RequestError> {
@@ -147,18 +208,21 @@ impl Crossing {
             Self::Same(operation) => (operation.dialect(), operation.dialect()),
             Self::Translated { client, provider } => (client, provider),
         };
-        let answer = provider.read_answer(body)?;
+        let mut answer = provider.read_answer(body)?;
+        let fit = shape.map(|shape| shape.fit(&mut answer));
         Ok(Whole {
             usage: answer.usage,
             cut: is_cut(&answer),
+            misshapen: fit.and_then(Result::err),
             body: write_streamed(client, answer, stamp, usage_chunk),
         })
     }
 
-    /// The stream of an answer from `provider`.
+    /// The stream of an answer from `provider`, which has to be of that `shape`.
     pub fn stream(
         self,
         provider: &Arc<Provider>,
+        shape: Option<&Arc<Shape>>,
         stamp: impl FnOnce() -> Stamp,
         usage_chunk: UsageChunk,
     ) -> AnswerStream {
@@ -173,22 +237,66 @@ impl Crossing {
             Self::Translated {
                 client,
                 provider: from,
-            } => AnswerStream::Translated(Box::new(StreamTranslation::new(
-                (from, provider),
-                client,
-                stamp(),
-                usage_chunk,
-            ))),
+            } => {
+                let stream = StreamTranslation::new((from, provider), client, stamp(), usage_chunk);
+                AnswerStream::Translated(Box::new(match shape {
+                    Some(shape) => stream.shaped(Arc::clone(shape)),
+                    None => stream,
+                }))
+            }
         }
     }
 
     /// A provider's failure, which said `body`, as its client reads it.
     pub fn error(self, error: &UpstreamError, body: Bytes) -> Bytes {
         match self {
-            Self::Same(_) => body,
-            Self::Translated { client, .. } => client.write_error(error),
+            Self::Translated { client, .. } if !self.keeps_dialect() => client.write_error(error),
+            Self::Same(_) | Self::Translated { .. } => body,
         }
     }
+}
+
+/// A request that asks for a form, to a provider of the same dialect that its client did not choose. As it is where the provider
+/// has a feature for it, else with the form in words. `None` where it asks for none, or holds what only its own dialect can say: then
+/// nothing of it, nor of its answer, must pass through another form.
+fn shaped(
+    operation: Operation,
+    envelope: &Envelope,
+    changes: &Changes<'_>,
+    target: impl FnOnce() -> Target,
+) -> Option<Outbound> {
+    if !operation.is_answered_by_model() {
+        return None;
+    }
+    let dialect = operation.dialect();
+    let ReadRequest {
+        request,
+        inexpressible,
+    } = dialect.read_request(envelope.body()).ok()?;
+    if !inexpressible.is_empty() || request.sampling.logprobs.is_some() {
+        return None;
+    }
+    let shape = Arc::new(Shape::of(&request.output)?);
+    let target = target();
+    let body = match &request.output {
+        OutputForm::Schema { .. } if !target.follows_schema => {
+            let (_, written) = dialect.write_instructed(request, &target);
+            if !written.unsaid.is_empty() {
+                return None;
+            }
+            written.body
+        }
+        _ => envelope.rewrite(changes),
+    };
+    Some(Outbound {
+        body,
+        inexpressible,
+        crossing: Crossing::Translated {
+            client: dialect,
+            provider: dialect,
+        },
+        shape: Some(shape),
+    })
 }
 
 impl Operation {
@@ -229,15 +337,16 @@ mod tests {
         for operation in [Operation::ChatCompletions, Operation::Messages] {
             for body in [r#"{"error":{"message":"no"}}"#, "{}", "[]", "<html>", ""] {
                 let body = Bytes::from(body);
-                let streamed = Crossing::Same(operation).streamed(&body, stamp(), UsageChunk::Pass);
+                let crossing = Crossing::Same(operation);
+                let streamed = crossing.streamed(&body, None, stamp(), UsageChunk::Pass);
                 assert!(streamed.is_err(), "{operation:?}: {body:?}");
             }
         }
         let body = Bytes::from(
             r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#,
         );
-        let streamed =
-            Crossing::Same(Operation::ChatCompletions).streamed(&body, stamp(), UsageChunk::Hide);
+        let crossing = Crossing::Same(Operation::ChatCompletions);
+        let streamed = crossing.streamed(&body, None, stamp(), UsageChunk::Hide);
         let streamed = streamed.expect("an answer");
         assert!(streamed.cut && streamed.usage.is_some());
         assert!(streamed.body.ends_with(b"data: [DONE]\n\n"));

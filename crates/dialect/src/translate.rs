@@ -5,8 +5,9 @@
 use bytes::Bytes;
 
 use crate::canonical::{
-    Answer, Feature, Inexpressible, ReadRequest, Request, Stamp, Target, WrittenRequest,
+    Answer, Feature, Inexpressible, OutputForm, ReadRequest, Request, Stamp, Target, WrittenRequest,
 };
+use crate::shape::instruct;
 use crate::{RequestError, UpstreamError, anthropic, openai};
 
 /// A wire format that requests come in or go out in.
@@ -26,8 +27,11 @@ pub struct Translation {
     /// What is not in it, in the words of the dialect that it came in: to be refused by name, or to
     /// be dropped where the route allows that.
     pub inexpressible: Vec<Inexpressible>,
-    /// Whether the caller must instruct the model of the answer's form, and check it.
+    /// Whether the model is told of the answer's form in words, which no provider vouches for: the
+    /// caller must check it.
     pub must_instruct: bool,
+    /// The form of the answer.
+    pub form: OutputForm,
 }
 
 /// A request of a client that speaks `from`, for a provider that speaks `to`.
@@ -64,13 +68,14 @@ pub fn translate_request(
         request,
         mut inexpressible,
     } = from.read_request(body)?;
-    let written = to.write_request(&request, target);
+    let (request, written) = to.write_instructed(request, target);
     let unsaid = written.unsaid.into_iter();
     inexpressible.extend(unsaid.map(|feature| Inexpressible::new(from.field_of(feature))));
     Ok(Translation {
         body: written.body,
         inexpressible,
         must_instruct: written.must_instruct,
+        form: request.output,
     })
 }
 
@@ -92,6 +97,22 @@ impl Dialect {
             Self::OpenAiChat => openai::write_request(request, target),
             Self::Anthropic => anthropic::write_request(request, target),
         }
+    }
+
+    /// The same, with the form of the answer in words where nothing else enforces it; and what was
+    /// written.
+    pub(crate) fn write_instructed(
+        self,
+        mut request: Request,
+        target: &Target,
+    ) -> (Request, WrittenRequest) {
+        let written = self.write_request(&request, target);
+        if !written.must_instruct {
+            return (request, written);
+        }
+        instruct(&mut request);
+        let written = self.write_request(&request, target);
+        (request, written)
     }
 
     /// The member of a request in which this dialect says `feature`.

@@ -7,8 +7,9 @@ use sluicegate_catalog::Provider;
 
 use crate::canonical::{Answer, Event, FinishReason, Stamp};
 use crate::openai::UsageChunk;
+use crate::shape::ShapedEvents;
 use crate::sse::EventTooLarge;
-use crate::{Dialect, Progress, UpstreamError, anthropic, openai};
+use crate::{Dialect, Misshapen, Progress, Shape, UpstreamError, anthropic, openai};
 
 /// One streamed answer, read in the provider's dialect and written in the client's.
 ///
@@ -18,6 +19,9 @@ pub struct StreamTranslation {
     reader: Reader,
     writer: Writer,
     events: Vec<Event>,
+    /// Where the answer has to have a form, and what of it passes now.
+    shaped: Option<ShapedEvents>,
+    passing: Vec<Event>,
     progress: Progress,
 }
 
@@ -37,7 +41,25 @@ impl StreamTranslation {
             },
             writer: Writer::new(to, stamp, usage_chunk),
             events: Vec::new(),
+            shaped: None,
+            passing: Vec::new(),
             progress: Progress::default(),
+        }
+    }
+
+    /// The same where the answer has to be of that `shape`.
+    #[must_use]
+    pub fn shaped(mut self, shape: Arc<Shape>) -> Self {
+        self.shaped = Some(ShapedEvents::new(shape));
+        self
+    }
+
+    /// What was wrong with the form of the answer, once it has come whole. The client is told of an
+    /// error then.
+    pub const fn misshapen(&self) -> Option<&Misshapen> {
+        match &self.shaped {
+            Some(shaped) => shaped.misshapen(),
+            None => None,
         }
     }
 
@@ -80,7 +102,14 @@ impl StreamTranslation {
     fn write(&mut self, out: &mut BytesMut) {
         for event in self.events.drain(..) {
             self.progress.note(&event);
-            self.writer.write(&event, out);
+            match &mut self.shaped {
+                Some(shaped) => shaped.take(event, &mut self.passing),
+                None => self.passing.push(event),
+            }
+            for event in self.passing.drain(..) {
+                self.progress.note_passed(&event);
+                self.writer.write(&event, out);
+            }
         }
     }
 }
@@ -129,11 +158,18 @@ pub(crate) fn write_streamed(
 }
 
 impl Progress {
-    /// Takes in what a reader told.
-    fn note(&mut self, event: &Event) {
+    /// Takes in what the client gets.
+    fn note_passed(&mut self, event: &Event) {
         if event.is_content() {
             self.content_events += 1;
         }
+        if let Event::Error(error) = event {
+            self.error = Some(error.clone());
+        }
+    }
+
+    /// Takes in what a reader told.
+    fn note(&mut self, event: &Event) {
         match event {
             Event::Text(text)
             | Event::Thinking(text)
@@ -150,8 +186,7 @@ impl Progress {
                 self.cut = matches!(finish, FinishReason::Length | FinishReason::ContextFull);
                 self.usage = usage.or(self.usage);
             }
-            Event::Error(error) => self.error = Some(error.clone()),
-            Event::Ping | Event::Signature(_) | Event::SealedThinking(_) => {}
+            Event::Error(_) | Event::Ping | Event::Signature(_) | Event::SealedThinking(_) => {}
         }
     }
 }

@@ -5,4 +5,5 @@ mod fixtures;
 mod fuzz;
 mod indent;
 mod properties;
+mod shape;
 mod streams;
