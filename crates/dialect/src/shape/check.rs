@@ -269,7 +269,8 @@ mod tests {
             r##"{"$ref":"#"}"##,
             r#"{"type":"string","pattern":"(a{1000}){1000}"}"#,
             r#"{"type":12}"#,
-            r#"{"$ref":"file:///etc/hosts"}"#,
+            r#"{"$ref":"file:///schemas/a.json"}"#,
+            r#"{"$schema":"https://schemas.example/own"}"#,
         ];
         for schema in hostile {
             let shape = of_schema(schema);

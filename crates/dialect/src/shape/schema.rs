@@ -1,6 +1,6 @@
 //! A client's JSON Schema, compiled once for its request.
 
-use jsonschema::{Draft, PatternOptions, Validator};
+use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 use super::bounds::{Cost, Size};
@@ -30,7 +30,6 @@ impl Schema {
             .size_limit(PATTERN_BYTES_MAX)
             .dfa_size_limit(PATTERN_BYTES_MAX);
         let validator = jsonschema::options()
-            .with_draft(Draft::Draft202012)
             .with_pattern_options(patterns)
             .should_validate_formats(false)
             .build(&value)
@@ -75,5 +74,52 @@ fn roots(schema: &Value) -> Roots {
         scalar: names
             .iter()
             .any(|name| !matches!(*name, "object" | "array")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compiled(schema: &str) -> Option<Schema> {
+        let text = JsonText::parse(schema).expect("JSON");
+        Schema::compile(&text).map(|(schema, _)| schema)
+    }
+
+    fn nested(levels: usize, leaf: &str) -> Value {
+        let text = format!(
+            "{}{leaf}{}",
+            "{\"next\":".repeat(levels),
+            "}".repeat(levels)
+        );
+        serde_json::from_str(&text).expect("JSON")
+    }
+
+    #[test]
+    fn a_deep_value_is_held_against_a_schema_that_leads_back_into_itself_on_a_small_stack() {
+        let list = r##"{"$ref":"#/$defs/list","$defs":{"list":{"type":"object",
+            "properties":{"next":{"anyOf":[{"$ref":"#/$defs/list"},{"type":"null"}]}},"required":["next"]}}}"##;
+        let list = compiled(list).expect("a schema");
+        assert_eq!(list.problem(&nested(100, "null")), None);
+        assert!(list.problem(&nested(100, "1")).is_some());
+    }
+
+    #[test]
+    fn schemas_of_older_drafts_mean_what_they_meant() {
+        let pair = r#"{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"type":"string"},{"type":"number"}]}"#;
+        let pair = compiled(pair).expect("a schema");
+        assert_eq!(pair.problem(&serde_json::json!(["a", 1])), None);
+        assert!(pair.problem(&serde_json::json!([1, "a"])).is_some());
+    }
+
+    #[test]
+    fn a_pattern_that_backtracks_elsewhere_takes_linear_time() {
+        let pattern = compiled(r#"{"type":"string","pattern":"^(a+)+$"}"#).expect("a schema");
+        let text = format!("{}!", "a".repeat(100_000));
+        assert!(pattern.problem(&Value::from(text)).is_some());
+        assert!(
+            compiled(r#"{"pattern":"(?=a)b"}"#).is_none(),
+            "no look-around"
+        );
     }
 }

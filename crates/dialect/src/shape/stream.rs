@@ -224,6 +224,8 @@ fn failure(wrong: &Misshapen) -> UpstreamError {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::canonical::{FinishReason, OutputForm};
 
@@ -320,5 +322,26 @@ mod tests {
         assert_eq!(wrong, None);
         let (told, _) = play(vec![text("In {short"), end(FinishReason::Length)]);
         assert_eq!(told, ["", "In {short."]);
+    }
+
+    proptest! {
+        /// Whatever a model says in whatever pieces: what passes is JSON of the form, or the stream fails.
+        #[test]
+        fn what_passes_is_of_the_form(
+            pieces in prop::collection::vec("[{}\\[\\]\":,a1 `\\\\]{1,4}|\\{\"a\":1\\}|```json\n", 0..12),
+        ) {
+            let mut events: Vec<Event> = pieces.iter().map(|piece| text(piece)).collect();
+            events.push(end(FinishReason::Stop));
+            let (told, wrong) = play(events);
+            let told = told.concat();
+            if wrong.is_none() {
+                let json = told.strip_suffix('.').expect("it ended");
+                let shape = Shape::of(&OutputForm::Json).expect("a form");
+                prop_assert_eq!(shape.json_in(json), Ok(json));
+                prop_assert!(pieces.concat().contains(json));
+            } else {
+                prop_assert!(told.ends_with('!'));
+            }
+        }
     }
 }

@@ -175,6 +175,9 @@ impl Sending<'_> {
         let upstream = candidate.route.upstream;
         let Sent { outbound, demand } = sent;
         let crossing = outbound.crossing;
+        let way = candidate
+            .crossing
+            .expect("what has an outbound body has a way");
         let stamp = self.stamp();
         let mut pass = Some(pass);
         let mut tried = Vec::new();
@@ -184,7 +187,7 @@ impl Sending<'_> {
             self.exchange.reserved(*demand);
             let outgoing = Outgoing::new(outbound.body.clone(), reservation.departure());
             let stream = self.envelope.facts().stream;
-            let address = upstream.address(crossing.endpoint(stream), candidate.route.model);
+            let address = upstream.address(way.endpoint(stream), candidate.route.model);
             let Some(address) = address else {
                 return Ok(Called::Unsayable(Unsayable::Operation));
             };
