@@ -8,7 +8,7 @@ use crate::openai::ChatStream;
 use crate::operation::gemini_error;
 use crate::responses::ResponseStream;
 use crate::sse::EventTooLarge;
-use crate::{Dialect, ErrorOut, Progress, StreamTranslation};
+use crate::{Dialect, ErrorOut, Misshapen, Progress, StreamTranslation};
 
 /// One streamed answer: passed on as it came and watched, or translated.
 #[derive(Debug)]
@@ -67,6 +67,14 @@ impl AnswerStream {
             Self::Translated(stream) => return stream.break_off(error, out),
         };
         out.extend_from_slice(&event);
+    }
+
+    /// What was wrong with the form of the answer where it has to have one, once it has come whole.
+    pub const fn misshapen(&self) -> Option<&Misshapen> {
+        match self {
+            Self::Chat(_) | Self::Message(_) | Self::Response(_) | Self::Content(_) => None,
+            Self::Translated(stream) => stream.misshapen(),
+        }
     }
 
     /// What has come so far.

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use sluicegate_catalog::{Endpoint, Provider};
 
-use crate::canonical::{Answer, FinishReason, Inexpressible, Stamp, Target};
+use crate::canonical::{
+    Answer, FinishReason, Inexpressible, OutputForm, ReadRequest, Stamp, Target,
+};
 use crate::openai::{ChatStream, UsageChunk};
+use crate::shape::{instruct, repair};
 use crate::translate_stream::write_streamed;
 use crate::{
-    AnswerStream, Changes, Envelope, Operation, ProviderDialect, RequestError, StreamTranslation,
-    Translation, UpstreamError, Usage, anthropic, gemini, model_member, openai, responses,
+    AnswerStream, Changes, Envelope, Fit, Misshapen, Operation, ProviderDialect, RequestError,
+    Shape, StreamTranslation, Translation, UpstreamError, Usage, anthropic, gemini, model_member,
+    openai, responses,
 };
 
 /// The way of one request between its client and one provider.
@@ -18,7 +22,7 @@ use crate::{
 pub enum Crossing {
     /// The provider takes what the client writes.
     Same(Operation),
-    /// It speaks another dialect.
+    /// It speaks another dialect; or the same, and the answer is read to be checked.
     Translated {
         /// What the client asks for.
         client: Operation,
@@ -27,15 +31,26 @@ pub enum Crossing {
     },
 }
 
+/// What an answer owes to a request that asks for a form.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owed {
+    /// What the provider makes of it, where it has a feature for it: the client chose who answers.
+    AsTheProvider,
+    /// That form: somebody else chose.
+    TheForm,
+}
+
 /// A request as it goes out.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Outbound {
     /// The body.
     pub body: Bytes,
     /// What is not in it, in the words of the client's dialect.
     pub inexpressible: Vec<Inexpressible>,
-    /// Whether the form of the answer has to be asked for in words, and checked.
-    pub must_instruct: bool,
+    /// How its answer comes back.
+    pub crossing: Crossing,
+    /// What the text of the answer has to be, where that is checked.
+    pub shape: Option<Arc<Shape>>,
 }
 
 /// An answer that came whole, as its client gets it.
@@ -47,6 +62,8 @@ pub struct Whole {
     pub usage: Option<Usage>,
     /// Whether it was cut at its maximum.
     pub cut: bool,
+    /// What is wrong with its form, where it has to have one. The body is of no use then.
+    pub misshapen: Option<Misshapen>,
 }
 
 impl Crossing {
@@ -80,6 +97,16 @@ impl Crossing {
         matches!(self, Self::Same(_))
     }
 
+    /// Whether both sides speak the same dialect.
+    pub fn keeps_dialect(self) -> bool {
+        match self {
+            Self::Same(_) => true,
+            Self::Translated { client, provider } => {
+                provider == ProviderDialect::Shared(client.dialect())
+            }
+        }
+    }
+
     /// The body for `target`, the provider: with `changes` where the dialect stays, else written anew for the model that they name.
     ///
     /// # Errors
@@ -88,13 +115,11 @@ impl Crossing {
         self,
         envelope: &Envelope,
         changes: &Changes<'_>,
+        owed: Owed,
         target: &Provider,
     ) -> Result<Outbound, RequestError> {
-        let mut outbound = self.written(envelope, changes, target)?;
-        if let Some(instead) = &target.paths.instead_of_model {
-            let [name, value] = instead;
-            outbound.body = model_member::replaced(&outbound.body, name, value);
-        }
+        let mut outbound = self.written(envelope, changes, owed, target)?;
+        outbound.body = addressed(outbound.body, target);
         Ok(outbound)
     }
 
@@ -102,60 +127,104 @@ impl Crossing {
         self,
         envelope: &Envelope,
         changes: &Changes<'_>,
+        owed: Owed,
         target: &Provider,
     ) -> Result<Outbound, RequestError> {
+        let model = changes.model.unwrap_or(&envelope.facts().model);
+        let of_model = || Target::of(target, model);
         match self {
-            Self::Same(_) => Ok(Outbound {
-                body: envelope.rewrite(changes),
-                inexpressible: Vec::new(),
-                must_instruct: false,
-            }),
+            Self::Same(operation) => {
+                let shaped = match owed {
+                    Owed::TheForm => shaped(operation, envelope, changes, of_model),
+                    Owed::AsTheProvider => None,
+                };
+                Ok(shaped.unwrap_or_else(|| Outbound {
+                    body: envelope.rewrite(changes),
+                    inexpressible: Vec::new(),
+                    crossing: self,
+                    shape: None,
+                }))
+            }
             Self::Translated { provider, .. } => {
-                let model = changes.model.unwrap_or(&envelope.facts().model);
-                let of_model = Target::of(target, model);
                 let Translation {
                     body,
                     inexpressible,
                     must_instruct,
-                } = envelope.translated(provider, &of_model)?;
+                    form,
+                } = envelope.translated(provider, &of_model())?;
+                let is_checked = must_instruct || owed == Owed::TheForm;
+                let shape = is_checked.then(|| Shape::of(&form)).flatten();
                 Ok(Outbound {
                     body,
                     inexpressible,
-                    must_instruct,
+                    crossing: self,
+                    shape: shape.map(Arc::new),
                 })
             }
         }
     }
 
-    /// An answer that came whole.
+    /// The body of a request that was answered with what is `wrong`: the conversation, that answer and what is wrong with it. `None`
+    /// where answers are not checked.
+    pub fn repair(
+        self,
+        envelope: &Envelope,
+        wrong: &Misshapen,
+        target: &Provider,
+        model: &str,
+    ) -> Option<Bytes> {
+        let Self::Translated { provider, .. } = self else {
+            return None;
+        };
+        let mut request = envelope.read().ok()?.request;
+        instruct(&mut request);
+        repair(&mut request, wrong);
+        let written = provider.write_request(&request, &Target::of(target, model));
+        Some(addressed(written.body, target))
+    }
+
+    /// An answer that came whole, and has to be of that `shape`.
     ///
     /// # Errors
     /// [`RequestError`] where it has to be translated and is no answer: the provider's fault.
-    pub fn whole(self, body: Bytes, stamp: impl FnOnce() -> Stamp) -> Result<Whole, RequestError> {
+    pub fn whole(
+        self,
+        body: Bytes,
+        shape: Option<&Shape>,
+        stamp: impl FnOnce() -> Stamp,
+    ) -> Result<Whole, RequestError> {
         match self {
             Self::Same(operation) => Ok(Whole {
                 usage: operation.usage(&body),
                 cut: operation.is_cut(&body),
+                misshapen: None,
                 body,
             }),
             Self::Translated { client, provider } => {
-                let answer = provider.read_answer(&body)?;
+                let mut answer = provider.read_answer(&body)?;
+                let fit = shape.map_or(Ok(Fit::AsItIs), |shape| shape.fit(&mut answer));
+                let body = match fit {
+                    Ok(Fit::AsItIs) if self.keeps_dialect() => body,
+                    _ => client.dialect().write_answer(&answer, &stamp()),
+                };
                 Ok(Whole {
-                    body: client.dialect().write_answer(&answer, &stamp()),
+                    body,
                     usage: answer.usage,
                     cut: is_cut(&answer),
+                    misshapen: fit.err(),
                 })
             }
         }
     }
 
-    /// An answer that came whole though a stream was asked for, as that stream.
+    /// An answer that came whole though a stream was asked for, as that stream, of that `shape`.
     ///
     /// # Errors
     /// [`RequestError`] where it is no answer: the provider's fault.
     pub fn streamed(
         self,
         body: &Bytes,
+        shape: Option<&Shape>,
         stamp: Stamp,
         usage_chunk: UsageChunk,
     ) -> Result<Whole, RequestError> {
@@ -163,19 +232,22 @@ impl Crossing {
             Self::Same(operation) => (operation, operation.dialect().into()),
             Self::Translated { client, provider } => (client, provider),
         };
-        let answer = provider.read_answer(body)?;
+        let mut answer = provider.read_answer(body)?;
+        let fit = shape.map(|shape| shape.fit(&mut answer));
         let (dialect, framing) = (client.dialect(), client.framing());
         Ok(Whole {
             usage: answer.usage,
             cut: is_cut(&answer),
+            misshapen: fit.and_then(Result::err),
             body: write_streamed(dialect, framing, answer, stamp, usage_chunk),
         })
     }
 
-    /// The stream of an answer from `provider`.
+    /// The stream of an answer from `provider`, which has to be of that `shape`.
     pub fn stream(
         self,
         provider: &Arc<Provider>,
+        shape: Option<&Arc<Shape>>,
         stamp: impl FnOnce() -> Stamp,
         usage_chunk: UsageChunk,
     ) -> AnswerStream {
@@ -199,7 +271,11 @@ impl Crossing {
             } => {
                 let to = client.dialect();
                 let stream = StreamTranslation::new((from, provider), to, stamp(), usage_chunk);
-                AnswerStream::Translated(Box::new(stream.framed(client.framing())))
+                let stream = stream.framed(client.framing());
+                AnswerStream::Translated(Box::new(match shape {
+                    Some(shape) => stream.shaped(Arc::clone(shape)),
+                    None => stream,
+                }))
             }
         }
     }
@@ -207,10 +283,63 @@ impl Crossing {
     /// A provider's failure, which said `body`, as its client reads it.
     pub fn error(self, error: &UpstreamError, body: Bytes) -> Bytes {
         match self {
-            Self::Same(_) => body,
-            Self::Translated { client, .. } => client.dialect().write_error(error),
+            Self::Translated { client, .. } if !self.keeps_dialect() => {
+                client.dialect().write_error(error)
+            }
+            Self::Same(_) | Self::Translated { .. } => body,
         }
     }
+}
+
+/// `body` as the address of `target` wants it.
+fn addressed(body: Bytes, target: &Provider) -> Bytes {
+    match &target.paths.instead_of_model {
+        Some([name, value]) => model_member::replaced(&body, name, value),
+        None => body,
+    }
+}
+
+/// A request that asks for a form, to a provider of the same dialect that its client did not choose. As it is where the provider
+/// has a feature for it, else with the form in words. `None` where it asks for none, or holds what only its own dialect can say: then
+/// nothing of it, nor of its answer, must pass through another form.
+fn shaped(
+    operation: Operation,
+    envelope: &Envelope,
+    changes: &Changes<'_>,
+    target: impl FnOnce() -> Target,
+) -> Option<Outbound> {
+    if !operation.is_answered_by_model() {
+        return None;
+    }
+    let provider = ProviderDialect::from(operation.dialect());
+    let ReadRequest {
+        request,
+        inexpressible,
+    } = envelope.read().ok()?;
+    if !inexpressible.is_empty() || request.sampling.logprobs.is_some() {
+        return None;
+    }
+    let shape = Arc::new(Shape::of(&request.output)?);
+    let target = target();
+    let body = match &request.output {
+        OutputForm::Schema { .. } if !target.follows_schema => {
+            let (_, written) = provider.write_instructed(request, &target);
+            if !written.unsaid.is_empty() {
+                return None;
+            }
+            written.body
+        }
+        _ => envelope.rewrite(changes),
+    };
+    Some(Outbound {
+        body,
+        inexpressible,
+        crossing: Crossing::Translated {
+            client: operation,
+            provider,
+        },
+        shape: Some(shape),
+    })
 }
 
 impl Operation {
@@ -259,15 +388,16 @@ mod tests {
         for operation in [Operation::ChatCompletions, Operation::Messages] {
             for body in [r#"{"error":{"message":"no"}}"#, "{}", "[]", "<html>", ""] {
                 let body = Bytes::from(body);
-                let streamed = Crossing::Same(operation).streamed(&body, stamp(), UsageChunk::Pass);
+                let crossing = Crossing::Same(operation);
+                let streamed = crossing.streamed(&body, None, stamp(), UsageChunk::Pass);
                 assert!(streamed.is_err(), "{operation:?}: {body:?}");
             }
         }
         let body = Bytes::from(
             r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#,
         );
-        let streamed =
-            Crossing::Same(Operation::ChatCompletions).streamed(&body, stamp(), UsageChunk::Hide);
+        let crossing = Crossing::Same(Operation::ChatCompletions);
+        let streamed = crossing.streamed(&body, None, stamp(), UsageChunk::Hide);
         let streamed = streamed.expect("an answer");
         assert!(streamed.cut && streamed.usage.is_some());
         assert!(streamed.body.ends_with(b"data: [DONE]\n\n"));

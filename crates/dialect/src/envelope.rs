@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::canonical::{Answer, FinishReason, Part, Target};
+use crate::canonical::{Answer, FinishReason, Part, ReadRequest, Target};
 use crate::openai::{CompletionEnvelope, EmbeddingEnvelope, Template, UsageChunk};
 use crate::translate::written;
 use crate::translate_stream::write_streamed;
@@ -140,11 +140,20 @@ impl Envelope {
         to: ProviderDialect,
         target: &Target,
     ) -> Result<Translation, RequestError> {
-        let from = self.operation().dialect();
-        let mut read = from.read_request(self.body())?;
+        Ok(written(
+            self.operation().dialect(),
+            to,
+            self.read()?,
+            target,
+        ))
+    }
+
+    /// The request in the canonical form.
+    pub(crate) fn read(&self) -> Result<ReadRequest, RequestError> {
+        let mut read = self.operation().dialect().read_request(self.body())?;
         read.request.model.clone_from(&self.facts().model);
         read.request.stream = self.facts().stream;
-        Ok(written(from, to, read, target))
+        Ok(read)
     }
 
     /// An answer of `text` alone, which costs nothing: plain or streamed, as the request wants it, with the `id` of the request and

@@ -3,6 +3,7 @@
 use sluicegate_catalog::Provider;
 
 use crate::canonical::{Answer, Request, Target, WrittenRequest};
+use crate::shape::instruct;
 use crate::{Dialect, RequestError, bedrock, cohere};
 
 /// A wire format in which requests go out and answers come back.
@@ -50,6 +51,22 @@ impl ProviderDialect {
             Self::Bedrock => bedrock::write_request(request, target),
             Self::Cohere => cohere::write_request(request, target),
         }
+    }
+
+    /// The same, with the form of the answer in words where nothing else enforces it; and what was
+    /// written.
+    pub(crate) fn write_instructed(
+        self,
+        mut request: Request,
+        target: &Target,
+    ) -> (Request, WrittenRequest) {
+        let written = self.write_request(&request, target);
+        if !written.must_instruct {
+            return (request, written);
+        }
+        instruct(&mut request);
+        let written = self.write_request(&request, target);
+        (request, written)
     }
 
     /// Reads an answer that came whole.

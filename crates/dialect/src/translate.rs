@@ -5,7 +5,7 @@
 use bytes::Bytes;
 
 use crate::canonical::{
-    Answer, Feature, Inexpressible, ReadRequest, Request, Stamp, Target, WrittenRequest,
+    Answer, Feature, Inexpressible, OutputForm, ReadRequest, Request, Stamp, Target, WrittenRequest,
 };
 use crate::{ProviderDialect, RequestError, UpstreamError, anthropic, gemini, openai, responses};
 
@@ -31,8 +31,11 @@ pub struct Translation {
     /// What is not in it, in the words of the dialect that it came in: to be refused by name, or to
     /// be dropped where the route allows that.
     pub inexpressible: Vec<Inexpressible>,
-    /// Whether the caller must instruct the model of the answer's form, and check it.
+    /// Whether the model is told of the answer's form in words, which no provider vouches for: the
+    /// caller must check it.
     pub must_instruct: bool,
+    /// The form of the answer.
+    pub form: OutputForm,
 }
 
 /// A request of a client that speaks `from`, for a provider that speaks `to`.
@@ -82,13 +85,14 @@ pub(crate) fn written(
         request,
         mut inexpressible,
     } = read;
-    let written = to.write_request(&request, target);
+    let (request, written) = to.write_instructed(request, target);
     let unsaid = written.unsaid.into_iter();
     inexpressible.extend(unsaid.map(|feature| Inexpressible::new(from.field_of(feature))));
     Translation {
         body: written.body,
         inexpressible,
         must_instruct: written.must_instruct,
+        form: request.output,
     }
 }
 

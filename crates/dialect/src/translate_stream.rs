@@ -8,10 +8,11 @@ use sluicegate_catalog::Provider;
 use crate::canonical::{Answer, Event, FinishReason, Stamp};
 use crate::openai::UsageChunk;
 use crate::operation::gemini_error;
+use crate::shape::ShapedEvents;
 use crate::sse::EventTooLarge;
 use crate::{
-    Dialect, ErrorOut, Progress, ProviderDialect, anthropic, bedrock, cohere, gemini, openai,
-    responses,
+    Dialect, ErrorOut, Misshapen, Progress, ProviderDialect, Shape, anthropic, bedrock, cohere,
+    gemini, openai, responses,
 };
 
 /// One streamed answer, read in the provider's dialect and written in the client's.
@@ -22,6 +23,9 @@ pub struct StreamTranslation {
     reader: Reader,
     writer: Writer,
     events: Vec<Event>,
+    /// Where the answer has to have a form, and what of it passes now.
+    shaped: Option<ShapedEvents>,
+    passing: Vec<Event>,
     progress: Progress,
 }
 
@@ -53,6 +57,8 @@ impl StreamTranslation {
             },
             writer: Writer::new(to, stamp, usage_chunk),
             events: Vec::new(),
+            shaped: None,
+            passing: Vec::new(),
             progress: Progress::default(),
         }
     }
@@ -65,6 +71,22 @@ impl StreamTranslation {
             writer.frame(framing);
         }
         self
+    }
+
+    /// The same where the answer has to be of that `shape`.
+    #[must_use]
+    pub fn shaped(mut self, shape: Arc<Shape>) -> Self {
+        self.shaped = Some(ShapedEvents::new(shape));
+        self
+    }
+
+    /// What was wrong with the form of the answer, once it has come whole. The client is told of an
+    /// error then.
+    pub const fn misshapen(&self) -> Option<&Misshapen> {
+        match &self.shaped {
+            Some(shaped) => shaped.misshapen(),
+            None => None,
+        }
     }
 
     /// Takes a chunk as it came from the wire and appends to `out` what the client gets of it.
@@ -111,7 +133,14 @@ impl StreamTranslation {
     fn write(&mut self, out: &mut BytesMut) {
         for event in self.events.drain(..) {
             self.progress.note(&event);
-            self.writer.write(&event, out);
+            match &mut self.shaped {
+                Some(shaped) => shaped.take(event, &mut self.passing),
+                None => self.passing.push(event),
+            }
+            for event in self.passing.drain(..) {
+                self.progress.note_passed(&event);
+                self.writer.write(&event, out);
+            }
         }
     }
 }
@@ -189,11 +218,18 @@ pub(crate) fn write_streamed(
 }
 
 impl Progress {
-    /// Takes in what a reader told.
-    fn note(&mut self, event: &Event) {
+    /// Takes in what the client gets.
+    fn note_passed(&mut self, event: &Event) {
         if event.is_content() {
             self.content_events += 1;
         }
+        if let Event::Error(error) = event {
+            self.error = Some(error.clone());
+        }
+    }
+
+    /// Takes in what a reader told.
+    fn note(&mut self, event: &Event) {
         match event {
             Event::Text(text)
             | Event::Thinking(text)
@@ -210,8 +246,7 @@ impl Progress {
                 self.cut = matches!(finish, FinishReason::Length | FinishReason::ContextFull);
                 self.usage = usage.or(self.usage);
             }
-            Event::Error(error) => self.error = Some(error.clone()),
-            Event::Ping | Event::Signature(_) | Event::SealedThinking(_) => {}
+            Event::Error(_) | Event::Ping | Event::Signature(_) | Event::SealedThinking(_) => {}
         }
     }
 }

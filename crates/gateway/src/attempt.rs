@@ -19,7 +19,7 @@ use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Amounts, Answered, Outcome, Reception};
 use sluicegate_dialect::canonical::Stamp;
 use sluicegate_dialect::{
-    AnswerStream, Crossing, Envelope, Whole, charge_told, signals, work_time,
+    AnswerStream, Crossing, Envelope, Shape, Whole, charge_told, signals, work_time,
 };
 
 use crate::answer_kind::{Form, answer_form, is_encoded};
@@ -63,6 +63,8 @@ pub(crate) struct Call<'a> {
     pub(crate) envelope: &'a Envelope,
     /// How it gets there, and the answer back.
     pub(crate) crossing: Crossing,
+    /// What the text of the answer has to be, where that is checked.
+    pub(crate) shape: Option<&'a Arc<Shape>>,
     /// For an answer that is translated.
     pub(crate) stamp: &'a Stamp,
     /// What it is charged before it is sent.
@@ -250,15 +252,16 @@ impl Call<'_> {
             let kind = UpstreamFailureKind::Unreadable("a body that is no whole JSON document");
             return Err(self.failure("unreadable", kind));
         }
+        let shape = self.shape.map(|shape| &**shape);
         let read = if self.envelope.facts().stream {
             let usage_chunk = self.envelope.usage_chunk();
             head.headers.insert(CONTENT_TYPE, EVENT_STREAM);
             self.crossing
-                .streamed(&body, self.stamp.clone(), usage_chunk)
+                .streamed(&body, shape, self.stamp.clone(), usage_chunk)
         } else {
-            self.crossing.whole(body, || self.stamp.clone())
+            self.crossing.whole(body, shape, || self.stamp.clone())
         };
-        let whole = read.map_err(|error| {
+        let mut whole = read.map_err(|error| {
             tracing::debug!(
                 deployment = self.route.deployment.name,
                 reason = error.message,
@@ -279,6 +282,9 @@ impl Call<'_> {
             self.compare(Source::Header, told, counted);
         }
         reservation.settle(outcome);
+        if let Some(wrong) = whole.misshapen.take() {
+            return Err(self.failure("misshapen", UpstreamFailureKind::Misshapen(wrong)));
+        }
         self.exchange.attempted("ok");
         if let Some(pass) = pass.take() {
             pass.served(self.gateway.clock().mono());
@@ -305,6 +311,7 @@ impl Call<'_> {
         self.compare(Source::Header, told, self.demand);
         let answer = self.crossing.stream(
             &self.route.account.provider,
+            self.shape,
             || self.stamp.clone(),
             self.envelope.usage_chunk(),
         );
@@ -318,7 +325,12 @@ impl Call<'_> {
                     fault: None,
                 })
             }
-            Err((outcome, kind)) => Err(self.failure(outcome, kind)),
+            Err((outcome, kind)) => {
+                if let Some(usage) = streamed.usage() {
+                    self.exchange.used(settlement::total(usage));
+                }
+                Err(self.failure(outcome, kind))
+            }
         }
     }
 

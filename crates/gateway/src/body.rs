@@ -16,7 +16,7 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use sluicegate_core::{FailureKind, Outcome, Timestamp};
-use sluicegate_dialect::AnswerStream;
+use sluicegate_dialect::{AnswerStream, Usage};
 use tokio::time::Sleep;
 
 use crate::attempt::innermost;
@@ -119,6 +119,11 @@ impl Streamed {
                 return Ok(());
             };
             let progress = answer.progress();
+            if let Some(wrong) = answer.misshapen().filter(|_| !progress.has_content()) {
+                let wrong = wrong.clone();
+                self.settle();
+                return Err(("misshapen", UpstreamFailureKind::Misshapen(wrong)));
+            }
             if let Some(error) = progress.error.clone().filter(|_| !progress.has_content()) {
                 self.reservation.settle(Outcome::Failed);
                 let name = error.class.name();
@@ -164,6 +169,9 @@ impl Streamed {
                 }
                 Ok(None) => {
                     self.flush();
+                    if self.has_failed() {
+                        continue;
+                    }
                     if !self.is_whole() {
                         return Err(("unfinished", UpstreamFailureKind::Unfinished));
                     }
@@ -172,6 +180,11 @@ impl Streamed {
                 }
             }
         }
+    }
+
+    /// What it used, where it has said so.
+    pub(crate) fn usage(&self) -> Option<Usage> {
+        self.answer.as_ref()?.progress().usage
     }
 
     fn take(&mut self, data: Bytes) -> Result<(), UpstreamFailureKind> {
@@ -332,6 +345,13 @@ impl Streamed {
         }
     }
 
+    /// Whether the answer has ended and is not of the form that it has to have. The client has been told.
+    fn is_misshapen(&self) -> bool {
+        self.answer
+            .as_ref()
+            .is_some_and(|answer| answer.misshapen().is_some())
+    }
+
     /// Whether the upstream has said that it failed. The client has that event; nothing that follows counts.
     fn has_failed(&self) -> bool {
         self.answer
@@ -355,6 +375,14 @@ impl Body for Streamed {
             }
             if this.ended {
                 return Poll::Ready(None);
+            }
+            if this.is_misshapen() {
+                // The upstream works: what it said is of no use.
+                if let Some(pass) = this.pass.take() {
+                    pass.served(this.clock.mono());
+                }
+                this.end(StatusCode::BAD_GATEWAY, "misshapen");
+                continue;
             }
             if this.has_failed() {
                 this.fails();

@@ -11,8 +11,8 @@ use crate::clock::Clock;
 use crate::driver::Refused;
 use crate::gateway::RequestId;
 use crate::metrics::{
-    Attempt, Deployment, Fallback, InFlight, Metrics, OTHER_TASK, RequestLabels, Retry, Shed,
-    Waits, tokens,
+    Attempt, Deployment, Fallback, InFlight, Metrics, OTHER_TASK, Repair, RequestLabels, Retry,
+    Shed, Waits, tokens,
 };
 use crate::snapshot::Route;
 
@@ -164,6 +164,12 @@ impl Exchange {
             error_type,
         };
         self.metrics.retries.get_or_create(&labels).inc();
+    }
+
+    /// What was not of the form that was asked for was to be mended, with that outcome.
+    pub(crate) fn repaired(&self, outcome: &'static str) {
+        let labels = Repair { outcome };
+        self.metrics.answers_repaired.get_or_create(&labels).inc();
     }
 
     /// It goes where it goes instead of to `from`, a provider, for that `reason`.

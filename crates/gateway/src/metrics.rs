@@ -49,6 +49,8 @@ pub(crate) struct Metrics {
     pub(crate) retries: Family<Retry, Counter>,
     /// Requests that went to another deployment.
     pub(crate) fallbacks: Family<Fallback, Counter>,
+    /// Answers that were not of the form that was asked for and were to be mended, by how that ended.
+    pub(crate) answers_repaired: Family<Repair, Counter>,
     breaker_state: Family<BreakerLabels, Gauge>,
     keys_benched: Family<AccountName, Gauge>,
     /// Requests that were refused because of load, by what for.
@@ -100,6 +102,11 @@ pub(crate) struct Fallback {
     pub(crate) from_provider: String,
     pub(crate) to_provider: String,
     pub(crate) reason: &'static str,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct Repair {
+    pub(crate) outcome: &'static str,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
@@ -204,6 +211,7 @@ impl Metrics {
             breaker_state: Family::default(),
             keys_benched: Family::default(),
             shed: Family::default(),
+            answers_repaired: Family::default(),
             degraded: Family::default(),
             queue_depth: Family::default(),
             load_level: Gauge::default(),
@@ -263,6 +271,12 @@ impl Metrics {
             "sluicegate_degraded",
             "Requests that load changed: their max_tokens lowered, or answered from a template",
             self.degraded.clone(),
+        );
+        registry.register(
+            "sluicegate_answers_repaired",
+            "Answers that were not of the form that was asked for and were to be mended: repaired, failed again, or unsent for want of \
+             room",
+            self.answers_repaired.clone(),
         );
         registry.register(
             "sluicegate_load_level",

@@ -8,4 +8,5 @@ mod fuzz_provider_only;
 mod indent;
 mod properties;
 mod provider_only;
+mod shape;
 mod streams;

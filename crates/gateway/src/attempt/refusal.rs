@@ -51,7 +51,7 @@ impl Call<'_> {
             self.exchange.attempted(error.class.name());
             let mut head = head;
             let body = self.crossing.error(&error, body);
-            if !self.crossing.is_same() {
+            if !self.crossing.keeps_dialect() {
                 let json = HeaderValue::from_static("application/json");
                 head.headers.insert(CONTENT_TYPE, json);
             }
@@ -61,6 +61,7 @@ impl Call<'_> {
                     body,
                     usage: None,
                     cut: false,
+                    misshapen: None,
                 }),
                 fault: Some(error.class),
             });

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use http::{Method, StatusCode, Uri, request};
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::{Attempts, Prospect, TargetId, Timestamp};
+use sluicegate_core::{Amounts, Attempts, Prospect, TargetId, Timestamp};
 use sluicegate_dialect::{Crossing, Outbound};
 
 use super::candidate::{Candidate, CandidateList, Unsayable};
@@ -39,6 +39,13 @@ pub(super) enum Called {
     Unsayable(Unsayable),
     /// It was sent and failed.
     Failed(Ended),
+}
+
+/// A request as it goes to one place, and what it is charged there.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub(super) outbound: Outbound,
+    pub(super) demand: Amounts,
 }
 
 /// What became of the wait for room.
@@ -83,7 +90,11 @@ impl Sending<'_> {
             Ok(outbound) => outbound,
             Err(unsayable) => return Ok(Called::Unsayable(unsayable)),
         };
-        let reservation = match self.admitted(place, deadline).await? {
+        let sent = self.repair.take().unwrap_or_else(|| Sent {
+            outbound: outbound.clone(),
+            demand: candidate.demand,
+        });
+        let reservation = match self.admitted(place, sent.demand, deadline).await? {
             Admission::Admitted(reservation) => reservation,
             Admission::Refused(refused) => return Ok(Called::Refused(refused)),
             Admission::LeftAlone(opens) => return Ok(Called::LeftAlone(opens)),
@@ -97,8 +108,7 @@ impl Sending<'_> {
         health.with_budget(candidate.route.whose(), |budget| {
             self.attempts.begins(TargetId::new(place), budget, now);
         });
-        self.sent(place, outbound, reservation, pass, deadline)
-            .await
+        self.sent(place, &sent, reservation, pass, deadline).await
     }
 
     /// Passes the breaker, or tells when it opens.
@@ -111,7 +121,12 @@ impl Sending<'_> {
 
     /// Waits for admission, but not where the deployment is left alone meanwhile. Where limits of the model were learned meanwhile, it is
     /// admitted to these too.
-    async fn admitted(&mut self, place: usize, deadline: Timestamp) -> Result<Admission, Failure> {
+    async fn admitted(
+        &mut self,
+        place: usize,
+        demand: Amounts,
+        deadline: Timestamp,
+    ) -> Result<Admission, Failure> {
         let candidate = self.candidates.at(place);
         let left_alone = left_alone(self.candidates, place, &self.attempts);
         tokio::pin!(left_alone);
@@ -125,7 +140,7 @@ impl Sending<'_> {
             target: candidate.route.target,
         };
         loop {
-            let admission = driver.admit(place.clone(), candidate.demand, &standing);
+            let admission = driver.admit(place.clone(), demand, &standing);
             let verdict = tokio::select! {
                 biased;
                 verdict = admission => verdict,
@@ -150,7 +165,7 @@ impl Sending<'_> {
     async fn sent(
         &mut self,
         place: usize,
-        outbound: &Outbound,
+        sent: &Sent,
         mut reservation: Reservation,
         pass: Passed,
         deadline: Timestamp,
@@ -158,7 +173,9 @@ impl Sending<'_> {
         let candidates = self.candidates;
         let candidate = candidates.at(place);
         let upstream = candidate.route.upstream;
-        let crossing = candidate
+        let Sent { outbound, demand } = sent;
+        let crossing = outbound.crossing;
+        let way = candidate
             .crossing
             .expect("what has an outbound body has a way");
         let stamp = self.stamp();
@@ -167,10 +184,10 @@ impl Sending<'_> {
         let mut credentials = upstream.credentials(&tried, self.now());
         loop {
             self.calls += 1;
-            self.exchange.reserved(candidate.demand);
+            self.exchange.reserved(*demand);
             let outgoing = Outgoing::new(outbound.body.clone(), reservation.departure());
             let stream = self.envelope.facts().stream;
-            let address = upstream.address(crossing.endpoint(stream), candidate.route.model);
+            let address = upstream.address(way.endpoint(stream), candidate.route.model);
             let Some(address) = address else {
                 return Ok(Called::Unsayable(Unsayable::Operation));
             };
@@ -193,8 +210,9 @@ impl Sending<'_> {
                 route: candidate.route,
                 envelope: self.envelope,
                 crossing,
+                shape: outbound.shape.as_ref(),
                 stamp: &stamp,
-                demand: candidate.demand,
+                demand: *demand,
                 exchange: self.exchange,
                 head_hold: self.snapshot.policy.stream.head_hold,
             };
@@ -222,7 +240,7 @@ impl Sending<'_> {
             }
             // Who waits holds no pass; what one key was refused for says nothing of the deployment.
             drop(pass.take());
-            let Admission::Admitted(again) = self.admitted(place, deadline).await? else {
+            let Admission::Admitted(again) = self.admitted(place, *demand, deadline).await? else {
                 return Ok(self.failed(failure, None));
             };
             let Ok(passed) = self.passed(place) else {
@@ -243,8 +261,10 @@ impl Sending<'_> {
     }
 
     fn failed(&self, failure: UpstreamFailure, pass: Option<Passed>) -> Called {
-        if let Some(pass) = pass {
-            pass.failed(&failure.for_breaker(), self.now());
+        match pass {
+            Some(pass) if failure.served() => pass.served(self.now()),
+            Some(pass) => pass.failed(&failure.for_breaker(), self.now()),
+            None => {}
         }
         Called::Failed(Ended::Failure(failure))
     }

@@ -12,7 +12,7 @@ use sluicegate_core::{
 };
 use sluicegate_dialect::canonical::Inexpressible;
 use sluicegate_dialect::{
-    Changes, Crossing, Envelope, IncludeUsage, Outbound, Priority, RequestError, RequestFacts,
+    Changes, Crossing, Envelope, IncludeUsage, Outbound, Owed, Priority, RequestError, RequestFacts,
 };
 
 use crate::answer_lengths::AnswerLengths;
@@ -133,13 +133,25 @@ impl<'a> CandidateList<'a> {
                 value: LanePriority::of(self.asking.lane),
             }),
         };
+        let owed = if self.is_primary(place) {
+            Owed::AsTheProvider
+        } else {
+            Owed::TheForm
+        };
         let outbound = crossing
-            .outbound(self.envelope, &changes, provider)
+            .outbound(self.envelope, &changes, owed, provider)
             .map_err(Unsayable::Body)?;
         if !outbound.inexpressible.is_empty() && !self.route.lossy {
             return Err(Unsayable::Members(outbound.inexpressible));
         }
         Ok(candidate.outbound.get_or_init(|| outbound))
+    }
+
+    /// What `facts` of another request are charged at `place`.
+    pub(super) fn demand_of(&self, place: usize, facts: &RequestFacts) -> Amounts {
+        let candidate = &self.list[place];
+        let lengths = self.gateway.answer_lengths();
+        demand(candidate.route, candidate.crossing, facts, lengths)
     }
 
     /// The route, with places in this list for targets.
@@ -229,10 +241,16 @@ impl<'a> CandidateList<'a> {
     /// Whether the route leads there when another is left alone.
     fn opens_to_unavailable(&self, place: usize) -> bool {
         let to = self.list[place].to;
-        let primary = self.route.primary.iter().any(|primary| primary.is_same(to));
         let others = self.route.fallbacks.iter().chain(&self.route.degrade_to);
         let mut others = others.filter(|other| other.to.is_same(to));
-        primary || others.any(|other| other.when.contains(&Condition::PrimaryUnavailable))
+        self.is_primary(place)
+            || others.any(|other| other.when.contains(&Condition::PrimaryUnavailable))
+    }
+
+    /// Whether the request goes there by the route's first choice.
+    fn is_primary(&self, place: usize) -> bool {
+        let to = self.list[place].to;
+        self.route.primary.iter().any(|primary| primary.is_same(to))
     }
 
     fn whose(&self, place: usize) -> Whose<'_> {

@@ -81,7 +81,7 @@ pub(super) fn upstream_headers(
             && !NEVER_UPSTREAM.contains(name)
             && !name.as_str().starts_with(OURS)
             && !is_named_by_connection(client, name)
-            && (crossing.is_same() || !is_of_a_dialect(name));
+            && (crossing.keeps_dialect() || !is_of_a_dialect(name));
         if kept {
             headers.append(name, value.clone());
         }

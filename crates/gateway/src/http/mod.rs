@@ -10,6 +10,7 @@ mod headers;
 mod models;
 mod operator;
 mod query;
+mod repair;
 mod request_body;
 mod sending;
 mod upstream_failure;

@@ -17,7 +17,7 @@ use sluicegate_dialect::Envelope;
 use sluicegate_dialect::canonical::{Inexpressible, Stamp};
 
 use super::Failure;
-use super::calling::{Called, Ended};
+use super::calling::{Called, Ended, Sent};
 use super::candidate::{CandidateList, Unsayable};
 use super::upstream_failure::{ClientRetry, Tried};
 use crate::attempt::Answer;
@@ -50,6 +50,10 @@ pub(super) struct Sending<'a> {
     waited: Option<Duration>,
     tried: Vec<Tried>,
     last: Option<Last>,
+    /// What is sent next in place of the request, to have its answer mended.
+    pub(super) repair: Option<Sent>,
+    /// Places that were asked to mend their answer.
+    pub(super) repaired: Vec<usize>,
     /// Of the limits that refused it, the one that opens first.
     refused: Option<(Prospect, Refused)>,
     /// The first place that cannot be asked, and why.
@@ -138,6 +142,8 @@ impl<'a> Sending<'a> {
             waited: None,
             tried: Vec::new(),
             last: None,
+            repair: None,
+            repaired: Vec::new(),
             refused: None,
             unsayable: None,
         }
@@ -202,8 +208,17 @@ impl<'a> Sending<'a> {
         loop {
             let deadline = self.attempts.deadline();
             let deadline = deadline.map_or(self.asking.deadline, |it| it.min(self.asking.deadline));
-            let (by, opens) = match self.call(place, deadline).await? {
+            let repairs = self.repair.is_some();
+            let called = self.call(place, deadline).await?;
+            if repairs {
+                self.exchange.repaired(called.repair_outcome());
+            }
+            let (by, opens) = match called {
                 Called::Answered(answer) => return Ok(Step::Answered(Box::new(answer))),
+                Called::Failed(ended) if self.mends(place, &ended) => {
+                    self.note(place, ended);
+                    continue;
+                }
                 Called::Failed(ended) => match self.follows(place, ended) {
                     FollowUp::SameTarget { not_before } => {
                         self.rests(not_before).await?;
@@ -264,6 +279,27 @@ impl<'a> Sending<'a> {
     /// What follows the failure of the attempt at `place`.
     fn follows(&mut self, place: usize, ended: Ended) -> FollowUp {
         let failure = ended.in_core();
+        self.note(place, ended);
+        let mut order = self.order.clone();
+        for condition in failure.kind.opens() {
+            order.failed(*condition);
+        }
+        let whose = self.candidates.at(place).route.whose();
+        let now = self.now();
+        let facts = |target: TargetId| self.candidates.facts(target.index(), &self.attempts, now);
+        let elsewhere = match order.next(facts, now.min(self.asking.deadline)) {
+            Choice::Try { .. } => Elsewhere::Possible,
+            Choice::Wait { .. } | Choice::Nowhere { .. } => Elsewhere::Impossible,
+        };
+        self.gateway.health().with_budget(whose, |budget| {
+            let random = random::number();
+            self.attempts.next(&failure, elsewhere, budget, random, now)
+        })
+    }
+
+    /// Keeps in mind how the attempt at `place` ended.
+    fn note(&mut self, place: usize, ended: Ended) {
+        let failure = ended.in_core();
         let whose = self.candidates.at(place).route.whose();
         if let Ended::Failure(failed) = &ended {
             tracing::debug!(
@@ -282,20 +318,6 @@ impl<'a> Sending<'a> {
             ended,
             reason: None,
         });
-        let mut order = self.order.clone();
-        for condition in failure.kind.opens() {
-            order.failed(*condition);
-        }
-        let now = self.now();
-        let facts = |target: TargetId| self.candidates.facts(target.index(), &self.attempts, now);
-        let elsewhere = match order.next(facts, now.min(self.asking.deadline)) {
-            Choice::Try { .. } => Elsewhere::Possible,
-            Choice::Wait { .. } | Choice::Nowhere { .. } => Elsewhere::Impossible,
-        };
-        self.gateway.health().with_budget(whose, |budget| {
-            let random = random::number();
-            self.attempts.next(&failure, elsewhere, budget, random, now)
-        })
     }
 
     /// Nothing more is tried where the last attempt was: what that opens is open.

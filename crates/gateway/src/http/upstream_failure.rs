@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use sluicegate_core::{Failure, FailureKind};
-use sluicegate_dialect::UpstreamError;
+use sluicegate_dialect::{Misshapen, UpstreamError};
 
 /// How an upstream failed.
 #[derive(Debug)]
@@ -70,6 +70,8 @@ pub(crate) enum UpstreamFailureKind {
     Unreadable(&'static str),
     /// A stream ended in good order but before its answer did.
     Unfinished,
+    /// Its answer is whole, but not of the form that was asked for.
+    Misshapen(Misshapen),
 }
 
 impl UpstreamFailure {
@@ -109,7 +111,8 @@ impl UpstreamFailure {
             UpstreamFailureKind::Silent { .. } => FailureKind::HeadTimeout,
             UpstreamFailureKind::Cut(_)
             | UpstreamFailureKind::Unreadable(_)
-            | UpstreamFailureKind::Unfinished => FailureKind::CutBeforeContent,
+            | UpstreamFailureKind::Unfinished
+            | UpstreamFailureKind::Misshapen(_) => FailureKind::CutBeforeContent,
         };
         match self.kind {
             UpstreamFailureKind::Error {
@@ -127,6 +130,11 @@ impl UpstreamFailure {
             } => Failure::of(self.in_core().kind),
             _ => self.in_core(),
         }
+    }
+
+    /// Whether the deployment did what it is for, all the same.
+    pub(crate) const fn served(&self) -> bool {
+        matches!(self.kind, UpstreamFailureKind::Misshapen(_))
     }
 
     /// How often the request was sent, where it is the last word.

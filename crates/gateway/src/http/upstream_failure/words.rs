@@ -91,6 +91,14 @@ impl UpstreamFailure {
                 "upstream_error",
                 format!("{name} ended its stream before the answer was finished"),
             ),
+            UpstreamFailureKind::Misshapen(wrong) => api(
+                StatusCode::BAD_GATEWAY,
+                "upstream_error",
+                format!(
+                    "{name} answered with what is not of the form that was asked for: {}",
+                    wrong.problem
+                ),
+            ),
         }
     }
 }
