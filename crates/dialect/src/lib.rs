@@ -7,6 +7,7 @@
 //! argument.
 
 pub mod anthropic;
+mod calibration;
 pub mod canonical;
 mod changes;
 mod charge_told;
@@ -21,6 +22,7 @@ pub mod openai;
 mod period;
 mod progress;
 mod rate_limit_fields;
+mod ratios;
 mod refusal;
 mod request_error;
 mod request_facts;
@@ -37,11 +39,13 @@ mod usage;
 mod wire_form;
 mod work_time;
 
+pub use calibration::{Calibration, Expected};
 pub use changes::{Changes, IncludeUsage, Priority};
 pub use charge_told::{charge_refused, charge_told, taken_between};
 pub use envelope::Envelope;
-pub use estimate::{charge, text_tokens, tokens};
+pub use estimate::{Parts, charge, text_tokens, tokens};
 pub use progress::Progress;
+pub use ratios::Ratios;
 pub use refusal::{RefusalFacts, refusal_facts, told_by_refusal};
 pub use request_error::RequestError;
 pub use request_facts::RequestFacts;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sluicegate_catalog::{ChargeRule, UsageTokens};
 use sluicegate_core::{Amounts, Outcome};
 use sluicegate_dialect::openai::is_cut;
-use sluicegate_dialect::{Progress, RequestFacts, Usage};
+use sluicegate_dialect::{Parts, Progress, RequestFacts, Usage};
 
 use crate::answer_lengths::{AnswerLengths, Asked, Ending};
 use crate::snapshot::Route;
@@ -119,7 +119,8 @@ fn ending_of_stream(progress: &Progress) -> Ending {
 /// What a request to `route` is charged there, before it is sent, if its answer is as long as answers are by `lengths`.
 pub(crate) fn demand(route: Route<'_>, facts: &RequestFacts, lengths: &AnswerLengths) -> Amounts {
     let expected = lengths.expected(&asked(route));
-    sluicegate_dialect::charge(route.charge, route.model, facts, expected)
+    let text_tokens = Parts::of(facts).without_images().tokens();
+    sluicegate_dialect::charge(route.charge, route.model, facts, text_tokens, expected)
 }
 
 fn asked(route: Route<'_>) -> Asked {
