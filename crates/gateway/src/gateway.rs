@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::watch;
 
 use crate::answer_lengths::AnswerLengths;
+use crate::calibrations::Calibrations;
 use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::health::Health;
@@ -26,6 +27,7 @@ pub(crate) struct Gateway {
     phase: watch::Sender<Phase>,
     room: Room,
     answer_lengths: Arc<AnswerLengths>,
+    calibrations: Arc<Calibrations>,
     health: Arc<Health>,
     notices: Arc<Notices>,
     /// Held by whoever makes a snapshot from the one in force, so that none is lost.
@@ -58,6 +60,7 @@ impl Gateway {
         let metrics = Metrics::new();
         let room = Room::new(snapshot.policy.server.body_max);
         let notices = Arc::<Notices>::default();
+        let calibrations = Calibrations::new(&metrics);
         let health = Arc::new(Health::new(Arc::clone(&notices)));
         health.reconfigure(&snapshot.policy);
         notices.post_to(snapshot.policy.operator.webhook.clone());
@@ -76,6 +79,7 @@ impl Gateway {
             phase,
             room,
             answer_lengths: Arc::default(),
+            calibrations,
             health,
             notices,
             reshaping: Mutex::new(()),
@@ -128,6 +132,11 @@ impl Gateway {
     /// How long answers are, whatever configuration is in force.
     pub(crate) fn answer_lengths(&self) -> &Arc<AnswerLengths> {
         &self.answer_lengths
+    }
+
+    /// What the tokens of models are worth, whatever configuration is in force.
+    pub(crate) fn calibrations(&self) -> &Arc<Calibrations> {
+        &self.calibrations
     }
 
     /// How well deployments serve, whatever configuration is in force.

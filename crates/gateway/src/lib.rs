@@ -10,6 +10,7 @@ mod answer_lengths;
 mod attempt;
 mod body;
 mod books;
+mod calibrations;
 mod charge_drift;
 mod clock;
 mod driver;

@@ -57,17 +57,19 @@ impl<'a> CandidateList<'a> {
                 continue;
             }
             let way = snapshot.route(to, requested);
+            let calibrations = gateway.calibrations();
+            let input = settlement::input(way, facts, calibrations).central;
             list.push(Candidate {
                 route: way,
-                demand: settlement::demand(way, facts, gateway.answer_lengths()),
+                demand: settlement::demand(way, facts, gateway.answer_lengths(), calibrations),
                 price: way
                     .deployment
                     .price
-                    .map_or(0, |price| expected(price, facts)),
+                    .map_or(0, |price| expected(price, input, facts)),
                 fits_context: way
                     .deployment
                     .context
-                    .is_none_or(|context| length(facts) <= context),
+                    .is_none_or(|context| length(input, facts) <= context),
                 to,
             });
         }
@@ -190,15 +192,14 @@ fn over(prospect: Prospect, now: Timestamp) -> Prospect {
     }
 }
 
-/// Input and the most output, in tokens. Without a maximum the provider stops at the context by itself.
-fn length(facts: &RequestFacts) -> u64 {
-    let output = facts.output_cap.unwrap_or(0);
-    sluicegate_dialect::tokens(facts).saturating_add(output)
+/// `input` and the most output, in tokens. Without a maximum the provider stops at the context by itself.
+fn length(input: u64, facts: &RequestFacts) -> u64 {
+    input.saturating_add(facts.output_cap.unwrap_or(0))
 }
 
-/// What the request costs in micro-dollars if it is answered with as much as it allows.
-fn expected(price: Price, facts: &RequestFacts) -> u64 {
-    let input = u128::from(sluicegate_dialect::tokens(facts)) * u128::from(price.input_micros);
+/// What the request costs in micro-dollars if its input is `input` tokens and it is answered with as much as it allows.
+fn expected(price: Price, input: u64, facts: &RequestFacts) -> u64 {
+    let input = u128::from(input) * u128::from(price.input_micros);
     let output = u128::from(facts.output_cap.unwrap_or(0)) * u128::from(price.output_micros);
     let micros = input.saturating_add(output) / u128::from(PRICED_TOKENS);
     u64::try_from(micros).unwrap_or(u64::MAX)
