@@ -6,7 +6,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use sluicegate_core::Meter;
 
-use crate::{BodyHint, Charge, ErrorMatch, LanePriority, LimitRow, SignalRow, WorkMs};
+use crate::vocabulary;
+use crate::{
+    BodyHint, Charge, ErrorMatch, LanePriority, LimitRow, ModelVocabulary, SignalRow, Vocabulary,
+    WorkMs,
+};
 
 /// The rows' texts, sorted by id.
 const ROWS: &[&str] = &[
@@ -97,6 +101,9 @@ pub struct Provider {
     pub work_ms: Option<WorkMs>,
     /// How a request tells it our lane; `None` where it has no order of its own or lets nobody name it.
     pub lane_priority: Option<LanePriority>,
+    /// From which published vocabularies the tokens of its models are; models that fit none are not known.
+    #[serde(default)]
+    pub vocabularies: Vec<ModelVocabulary>,
     /// Where the body of a refusal says how long to wait, the best place first.
     #[serde(default)]
     pub retry_in_body: Vec<BodyHint>,
@@ -163,6 +170,11 @@ pub struct Paths {
 }
 
 impl Provider {
+    /// The vocabulary of `model`, by the provider's name for it, where that is known.
+    pub fn vocabulary(&self, model: &str) -> Option<Vocabulary> {
+        vocabulary::find(&self.vocabularies, model)
+    }
+
     /// The address of chat completions below `base`, which may or may not already name the beginning of the path or the
     /// version (`https://api.openai.com` and `https://api.openai.com/v1` are both customary).
     ///

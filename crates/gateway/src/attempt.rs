@@ -340,6 +340,11 @@ impl Call<'_> {
     }
 
     fn settlement(&self) -> Settlement {
+        settlement::sample(
+            self.route,
+            self.envelope.body(),
+            self.gateway.sampled_counts(),
+        );
         Settlement::new(
             self.route,
             &self.envelope.facts,

@@ -27,6 +27,7 @@ mod notices;
 mod outgoing;
 mod patience;
 mod random;
+mod sampled_counts;
 mod server;
 mod settlement;
 mod snapshot;

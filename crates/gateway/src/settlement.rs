@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use sluicegate_catalog::{ChargeRule, UsageTokens};
 use sluicegate_core::{Amounts, Outcome};
 use sluicegate_dialect::openai::is_cut;
@@ -9,6 +10,7 @@ use sluicegate_dialect::{Expected, Parts, Progress, RequestFacts, Usage};
 
 use crate::answer_lengths::{AnswerLengths, Asked, Ending};
 use crate::calibrations::Calibrations;
+use crate::sampled_counts::SampledCounts;
 use crate::snapshot::Route;
 
 /// Bytes of output in one token, for streams that were cut before they told: low, so that a cut is never settled for less than it
@@ -144,6 +146,13 @@ pub(crate) fn demand(
     let output = lengths.expected(&asked);
     let text = calibrations.expected(&asked, &Parts::of(facts).without_images());
     sluicegate_dialect::charge(route.charge, route.model, facts, text.upper, output)
+}
+
+/// A request with this body went to `route`: it may be one of those that are counted exactly.
+pub(crate) fn sample(route: Route<'_>, body: &Bytes, counts: &SampledCounts) {
+    if let Some(vocabulary) = route.account.provider.vocabulary(route.model) {
+        counts.offer(body, vocabulary, &asked(route));
+    }
 }
 
 /// The input that a request to `route` is expected to be counted for there.
