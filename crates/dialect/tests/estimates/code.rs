@@ -139,11 +139,11 @@ fn half<T>(list: &'static [T], part: Part) -> &'static [T] {
 
 fn names(part: Part, dice: &mut Dice) -> Names {
     Names {
-        deed: *dice.one_of(half(DEEDS, part)),
-        thing: *dice.one_of(half(THINGS, part)),
-        other: *dice.one_of(half(THINGS, part)),
-        quality: *dice.one_of(half(TRAITS, part)),
-        second: *dice.one_of(half(TRAITS, part)),
+        deed: dice.one_of(half(DEEDS, part)),
+        thing: dice.one_of(half(THINGS, part)),
+        other: dice.one_of(half(THINGS, part)),
+        quality: dice.one_of(half(TRAITS, part)),
+        second: dice.one_of(half(TRAITS, part)),
         number: [0, 1, 2, 8, 16, 60, 100, 255, 404, 1_024, 3_600, 65_535][dice.below(12)],
     }
 }
@@ -194,7 +194,7 @@ fn statement(language: usize, part: Part, dice: &mut Dice) -> String {
         number,
     } = names(part, dice);
     let big = capital(thing);
-    let remark = *dice.one_of(half(REMARKS, part));
+    let remark = dice.one_of(half(REMARKS, part));
     let choice = dice.below(6);
     match (language, choice) {
         (0, 0) => format!(

@@ -147,7 +147,7 @@ const SENTENCES: &[&str] = &[
 pub(crate) fn document(part: Part, dice: &mut Dice) -> String {
     let indented = dice.chance(50);
     let members: Vec<_> = (0..4 + dice.below(7))
-        .map(|_| *dice.one_of(half(MEMBERS, part)))
+        .map(|_| dice.one_of(half(MEMBERS, part)))
         .collect();
     let count = 2 + dice.below(5);
     let records: Vec<_> = (0..count)
@@ -191,8 +191,8 @@ fn record(members: &[(&str, Held)], indented: bool, part: Part, dice: &mut Dice)
 }
 
 fn value(held: Held, part: Part, dice: &mut Dice) -> String {
-    let word = |dice: &mut Dice| *dice.one_of(half(WORDS, part));
-    let person = |dice: &mut Dice| *dice.one_of(half(PEOPLE, part));
+    let word = |dice: &mut Dice| dice.one_of(half(WORDS, part));
+    let person = |dice: &mut Dice| dice.one_of(half(PEOPLE, part));
     match held {
         Held::Number => (dice.below(10)
             * 10_usize.pow(u32::try_from(dice.below(5)).expect("a small number"))

@@ -72,7 +72,7 @@ fn prose(lines: &str, part: Part, dice: &mut Dice) -> String {
         .map(|(_, line)| *line)
         .collect();
     let count = 2 + dice.below(4);
-    let drawn: Vec<_> = (0..count).map(|_| *dice.one_of(&lines)).collect();
+    let drawn: Vec<_> = (0..count).map(|_| dice.one_of(&lines)).collect();
     drawn.join("\n\n")
 }
 
@@ -91,8 +91,8 @@ impl Dice {
         usize::try_from(drawn >> 64).expect("it is below `end`")
     }
 
-    pub(crate) fn one_of<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
+    pub(crate) fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len())]
     }
 
     pub(crate) fn chance(&mut self, percent: usize) -> bool {

@@ -62,7 +62,7 @@ impl Traffic {
             let mut dice = Dice(seed);
             let kinds = (0..each).flat_map(|_| Kind::ALL);
             kinds
-                .map(|kind| request(kind, kind.draw(part, &mut dice), vocabulary))
+                .map(|kind| request(kind, &kind.draw(part, &mut dice), vocabulary))
                 .collect()
         };
         Self {
@@ -100,11 +100,11 @@ impl Traffic {
 }
 
 /// A system prompt of the same kind of text would hide the kinds from each other: there is none.
-fn request(kind: Kind, text: String, vocabulary: Vocabulary) -> Request {
+fn request(kind: Kind, text: &str, vocabulary: Vocabulary) -> Request {
     let tokenizer = vocabulary.tokenizer();
     let count = |text: &str| tokenizer.count_ordinary(text) as u64;
     // As OpenAI's cookbook counts: the role, the content and three a message, and three for the answer.
-    let actual = count("user") + count(&text) + 3 + 3;
+    let actual = count("user") + count(text) + 3 + 3;
     let body = json!({ "model": "m", "messages": [{ "role": "user", "content": text }] });
     let envelope = Envelope::decode(&Bytes::from(body.to_string())).expect("a request");
     Request {
