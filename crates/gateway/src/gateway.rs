@@ -9,12 +9,14 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::watch;
 
 use crate::answer_lengths::AnswerLengths;
+use crate::calibrations::Calibrations;
 use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::health::Health;
 use crate::http::Room;
 use crate::metrics::Metrics;
 use crate::notices::Notices;
+use crate::sampled_counts::SampledCounts;
 use crate::snapshot::{Snapshot, SnapshotError};
 
 /// The gateway behind its addresses.
@@ -26,6 +28,8 @@ pub(crate) struct Gateway {
     phase: watch::Sender<Phase>,
     room: Room,
     answer_lengths: Arc<AnswerLengths>,
+    calibrations: Arc<Calibrations>,
+    sampled_counts: SampledCounts,
     health: Arc<Health>,
     notices: Arc<Notices>,
     /// Held by whoever makes a snapshot from the one in force, so that none is lost.
@@ -58,6 +62,9 @@ impl Gateway {
         let metrics = Metrics::new();
         let room = Room::new(snapshot.policy.server.body_max);
         let notices = Arc::<Notices>::default();
+        let calibrations = Calibrations::new(&metrics);
+        let sampled = snapshot.policy.estimates.sampled;
+        let sampled_counts = SampledCounts::new(&calibrations, sampled);
         let health = Arc::new(Health::new(Arc::clone(&notices)));
         health.reconfigure(&snapshot.policy);
         notices.post_to(snapshot.policy.operator.webhook.clone());
@@ -76,6 +83,8 @@ impl Gateway {
             phase,
             room,
             answer_lengths: Arc::default(),
+            calibrations,
+            sampled_counts,
             health,
             notices,
             reshaping: Mutex::new(()),
@@ -121,6 +130,8 @@ impl Gateway {
         self.health.reconfigure(&snapshot.policy);
         self.notices
             .post_to(snapshot.policy.operator.webhook.clone());
+        self.sampled_counts
+            .count_share(snapshot.policy.estimates.sampled);
         self.driver.reconfigure(Arc::clone(&snapshot));
         Ok(snapshot)
     }
@@ -128,6 +139,16 @@ impl Gateway {
     /// How long answers are, whatever configuration is in force.
     pub(crate) fn answer_lengths(&self) -> &Arc<AnswerLengths> {
         &self.answer_lengths
+    }
+
+    /// What the tokens of models are worth, whatever configuration is in force.
+    pub(crate) fn calibrations(&self) -> &Arc<Calibrations> {
+        &self.calibrations
+    }
+
+    /// Who counts some requests exactly.
+    pub(crate) fn sampled_counts(&self) -> &SampledCounts {
+        &self.sampled_counts
     }
 
     /// How well deployments serve, whatever configuration is in force.
