@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use sluicegate_dialect::Dialect;
 
 use tokio::sync::watch;
 
@@ -187,13 +188,16 @@ impl Gateway {
 }
 
 impl RequestId {
-    /// Names the answer with these `headers`, unless its upstream has done so.
-    pub(crate) fn name(self, headers: &mut HeaderMap) {
-        const NAME: HeaderName = HeaderName::from_static("x-request-id");
-        if !headers.contains_key(&NAME)
+    /// Names the answer with these `headers` where clients of that `dialect` look for it, unless its upstream has done so.
+    pub(crate) fn name(self, headers: &mut HeaderMap, dialect: Dialect) {
+        let name = match dialect {
+            Dialect::Anthropic => HeaderName::from_static("request-id"),
+            _ => HeaderName::from_static("x-request-id"),
+        };
+        if !headers.contains_key(&name)
             && let Ok(id) = HeaderValue::try_from(self.to_string())
         {
-            headers.insert(NAME, id);
+            headers.insert(name, id);
         }
     }
 }
