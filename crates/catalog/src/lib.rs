@@ -22,6 +22,7 @@ mod calendar;
 mod charge;
 mod error_class;
 mod evidence;
+mod images;
 mod lane_priority;
 mod limit;
 mod merge;
@@ -46,6 +47,7 @@ pub use charge::{
 };
 pub use error_class::ErrorMatch;
 pub use evidence::{Confidence, Evidence};
+pub use images::{ImageFormula, Images};
 pub use lane_priority::LanePriority;
 pub use limit::{ARRIVAL_SPREAD, Alternative, LimitError, LimitRow, LimitTemplate};
 pub use model::ModelTerms;

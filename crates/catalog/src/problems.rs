@@ -156,6 +156,7 @@ impl Provider {
             .chain(self.work_ms.iter().map(|work| &work.evidence))
             .chain(self.lane_priority.iter().map(|priority| &priority.evidence))
             .chain(self.vocabularies.iter().map(|row| &row.evidence))
+            .chain(self.images.iter().map(|images| &images.evidence))
             .chain(self.errors.iter().map(|error| &error.evidence))
     }
 }

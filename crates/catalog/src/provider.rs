@@ -9,8 +9,8 @@ use sluicegate_core::Meter;
 
 use crate::vocabulary;
 use crate::{
-    BodyHint, Charge, ErrorMatch, LanePriority, LimitRow, ModelVocabulary, Paths, SignalRow,
-    Translation, Vocabulary, WorkMs,
+    BodyHint, Charge, ErrorMatch, Images, LanePriority, LimitRow, ModelVocabulary, Paths,
+    SignalRow, Translation, Vocabulary, WorkMs,
 };
 
 /// The rows' texts, sorted by id.
@@ -112,6 +112,9 @@ pub struct Provider {
     pub work_ms: Option<WorkMs>,
     /// How a request tells it our lane; `None` where it has no order of its own or lets nobody name it.
     pub lane_priority: Option<LanePriority>,
+    /// What it makes of an image's size; `None` where that is not known.
+    #[serde(default)]
+    pub images: Option<Images>,
     /// From which published vocabularies the tokens of its models are; models that fit none are not known.
     #[serde(default)]
     pub vocabularies: Vec<ModelVocabulary>,

@@ -100,9 +100,9 @@ fn calibrated(bencher: Bencher<'_, '_>) {
         .facts;
     let mut calibration = Calibration::default();
     for tokens in 0..200 {
-        calibration.learn(&Parts::of(&facts), 300 + tokens);
+        calibration.learn(&Parts::of(&facts, None), 300 + tokens);
     }
-    bencher.bench(|| black_box(&calibration).expected(&Parts::of(black_box(&facts))));
+    bencher.bench(|| black_box(&calibration).expected(&Parts::of(black_box(&facts), None)));
 }
 
 /// What it costs to learn from one answer.
@@ -112,5 +112,5 @@ fn learn(bencher: Bencher<'_, '_>) {
         .expect("a request")
         .facts;
     let mut calibration = Calibration::default();
-    bencher.bench_local(|| calibration.learn(&Parts::of(black_box(&facts)), 400));
+    bencher.bench_local(|| calibration.learn(&Parts::of(black_box(&facts), None), 400));
 }

@@ -7,19 +7,20 @@
 //! vocabulary's; what another one's tokens are worth, [`Calibration`](crate::Calibration) learns
 //! part by part.
 
-use sluicegate_catalog::{ChargeRule, RequestSize};
+use sluicegate_catalog::{ChargeRule, ImageFormula, RequestSize};
 use sluicegate_core::Amounts;
 
 use crate::{RequestFacts, TextTally};
 
 /// What `rule` takes for the request to `model`, which is the provider's name for it: one request in flight and its tokens. A rule
-/// that counts tokens takes `text_tokens` for all but the images. One answer is expected to be `output_expected` tokens long, where
-/// that was learned.
+/// that counts tokens takes `text_tokens` for all but the images, and for those what the formula `images` makes of their sizes,
+/// where it is known. One answer is expected to be `output_expected` tokens long, where that was learned.
 pub fn charge(
     rule: &ChargeRule,
     model: &str,
     facts: &RequestFacts,
     text_tokens: u64,
+    images: Option<ImageFormula>,
     output_expected: Option<u64>,
 ) -> Amounts {
     let size = RequestSize {
@@ -28,6 +29,7 @@ pub fn charge(
         text_tokens,
         messages: facts.messages,
         images: facts.images,
+        image_tokens: images.map(|formula| facts.image_tokens.by(formula)),
         choices: facts.choices,
         best_of: facts.best_of,
         output_cap: facts.output_cap,
@@ -46,7 +48,7 @@ pub fn charge(
 /// # Ok::<(), sluicegate_dialect::RequestError>(())
 /// ```
 pub fn tokens(facts: &RequestFacts) -> u64 {
-    Parts::of(facts).tokens()
+    Parts::of(facts, None).tokens()
 }
 
 /// The tokens that text alone is expected to make.
@@ -72,15 +74,18 @@ const IMAGES: usize = 11;
 const READY: usize = 12;
 
 impl Parts {
-    /// Those of a request.
-    pub fn of(facts: &RequestFacts) -> Self {
+    /// Those of a request to where images count by that formula, if one is known.
+    pub fn of(facts: &RequestFacts, images: Option<ImageFormula>) -> Self {
         let mut parts = Self::of_text(&facts.text);
         let definitions = facts.tools_bytes.saturating_add(facts.form_bytes);
         let frame = framing_tokens(facts.messages);
         parts.0[DEFINITIONS] = definitions.saturating_mul(DEFINITION_BYTE);
         parts.0[FRAME] = frame.saturating_mul(TOKEN);
-        parts.0[IMAGES] = facts.images.saturating_mul(IMAGE_TOKENS * TOKEN);
         parts.0[READY] = facts.ready_tokens.saturating_mul(TOKEN);
+        let images = images.map_or(facts.images.saturating_mul(IMAGE_TOKENS), |formula| {
+            facts.image_tokens.by(formula)
+        });
+        parts.0[IMAGES] = images.saturating_mul(TOKEN);
         parts
     }
 
@@ -219,8 +224,11 @@ mod tests {
         let openai = provider("openai").expect("a row");
         let observed = openai.charge.rule("observed").expect("a rule");
         // 4 bytes of the role and 15 of the text: 19 / 4 = 4.75, rounded up, and one choice.
-        assert_eq!(charge(observed, "m", &facts, 11, None).of(Meter::Tokens), 6);
-        let taken = charge(openai.charge.default_rule(), "m", &facts, 11, None);
+        assert_eq!(
+            charge(observed, "m", &facts, 11, None, None).of(Meter::Tokens),
+            6
+        );
+        let taken = charge(openai.charge.default_rule(), "m", &facts, 11, None, None);
         assert_eq!(
             (taken.of(Meter::Tokens), taken.of(Meter::Requests)),
             (100, 1)
@@ -234,7 +242,8 @@ mod tests {
     fn output_that_is_counted_as_produced_is_charged_as_expected() {
         let facts = facts(r#","max_tokens":100"#);
         let rule = provider("anthropic").expect("a row").charge.default_rule();
-        let output = |expected| charge(rule, "m", &facts, 11, expected).of(Meter::OutputTokens);
+        let output =
+            |expected| charge(rule, "m", &facts, 11, None, expected).of(Meter::OutputTokens);
         assert_eq!(output(None), 100);
         assert_eq!(output(Some(40)), 40);
         // Never above the request's own maximum.
@@ -249,10 +258,31 @@ mod tests {
         );
         let rule = provider("openai").expect("a row").charge.default_rule();
         assert_eq!(
-            charge(rule, "m", &plain, tokens(&plain), None),
-            charge(rule, "m", &with_tools, tokens(&with_tools), None)
+            charge(rule, "m", &plain, tokens(&plain), None, None),
+            charge(rule, "m", &with_tools, tokens(&with_tools), None, None)
         );
         // 4,795 and 1,024 * 180 in 1,024ths: 184.7.
         assert_eq!(tokens(&with_tools), 185 + 3 + 3);
+    }
+
+    #[test]
+    fn images_count_by_their_providers_formula_where_it_is_known() {
+        let body = r#"{"model":"m","messages":[{"role":"user","content":[
+            {"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAACCAYAAACZgbYn"}},
+            {"type":"image_url","image_url":{"detail":"low","url":"https://a.example/b.png"}}]}]}"#;
+        let facts = Envelope::decode(&Bytes::from(body))
+            .expect("a request")
+            .facts;
+        assert_eq!((facts.images, facts.image_tokens.tiles), (2, 255 + 85));
+        let rule = provider("anthropic").expect("a row").charge.default_rule();
+        let input = |images| charge(rule, "m", &facts, 10, images, None).of(Meter::InputTokens);
+        assert_eq!(input(None), 10 + 2 * 1_600);
+        assert_eq!(input(Some(ImageFormula::Area)), 10 + 1 + 1_600);
+        let images = |formula| {
+            let parts = Parts::of(&facts, formula);
+            parts.tokens() - parts.without_images().tokens()
+        };
+        assert_eq!(images(None), 2 * 765);
+        assert_eq!(images(Some(ImageFormula::Crops)), 2 * 258);
     }
 }

@@ -23,6 +23,7 @@ mod estimate;
 
 pub mod gemini;
 mod header_text;
+mod image;
 mod json;
 mod model_member;
 pub mod openai;
@@ -57,6 +58,7 @@ pub use charge_told::{charge_refused, charge_told, taken_between};
 pub use crossing::{Crossing, Outbound, Owed, Whole};
 pub use envelope::Envelope;
 pub use estimate::{Parts, charge, text_tokens, tokens};
+pub use image::{Detail, ImageSize, ImageTokens};
 pub use operation::{ErrorOut, Operation};
 pub use progress::Progress;
 pub use provider_dialect::ProviderDialect;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use sluicegate_catalog::{ChargeRule, UsageTokens};
+use sluicegate_catalog::{ChargeRule, ImageFormula, UsageTokens};
 use sluicegate_core::{Amounts, Outcome};
 use sluicegate_dialect::{Expected, Parts, Progress, RequestFacts, Usage};
 
@@ -57,7 +57,7 @@ impl Settlement {
             input_tokens: input(route, facts, calibrations).central,
             lengths: Arc::clone(lengths),
             calibrations: Arc::clone(calibrations),
-            parts: is_measured.then(|| Parts::of(facts)),
+            parts: is_measured.then(|| parts(route, facts)),
             provider: route.account.provider.id.clone(),
             asked: asked(route),
             route_name: None,
@@ -135,8 +135,25 @@ pub(crate) fn demand(
 ) -> Amounts {
     let asked = asked(route);
     let output = lengths.expected(&asked);
-    let text = calibrations.expected(&asked, &Parts::of(facts).without_images());
-    sluicegate_dialect::charge(route.charge, route.model, facts, text.upper, output)
+    let text = calibrations.expected(&asked, &parts(route, facts).without_images());
+    sluicegate_dialect::charge(
+        route.charge,
+        route.model,
+        facts,
+        text.upper,
+        images(route),
+        output,
+    )
+}
+
+fn parts(route: Route<'_>, facts: &RequestFacts) -> Parts {
+    Parts::of(facts, images(route))
+}
+
+/// What its provider makes of the size of an image, where that is known.
+fn images(route: Route<'_>) -> Option<ImageFormula> {
+    let images = route.account.provider.images.as_ref();
+    images.map(|images| images.formula)
 }
 
 /// A request with this body went to `route`: it may be one of those that are counted exactly.
@@ -152,7 +169,7 @@ pub(crate) fn input(
     facts: &RequestFacts,
     calibrations: &Calibrations,
 ) -> Expected {
-    calibrations.expected(&asked(route), &Parts::of(facts))
+    calibrations.expected(&asked(route), &parts(route, facts))
 }
 
 fn asked(route: Route<'_>) -> Asked {

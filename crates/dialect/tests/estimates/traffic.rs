@@ -75,7 +75,7 @@ impl Traffic {
     pub(crate) fn learned(&self, gets: impl Fn(Kind) -> bool) -> Calibration {
         let mut calibration = Calibration::default();
         for request in self.learned.iter().filter(|request| gets(request.kind)) {
-            calibration.learn(&Parts::of(&request.facts), request.actual);
+            calibration.learn(&Parts::of(&request.facts, None), request.actual);
         }
         calibration
     }
@@ -117,8 +117,9 @@ fn request(kind: Kind, text: &str, vocabulary: Vocabulary) -> Request {
 /// Charges are those of a provider that counts tokens; what one that counts bytes takes follows from its rule alone.
 fn judge(request: &Request, calibration: &Calibration) -> Judged {
     let rule = provider("anthropic").expect("a row").charge.default_rule();
-    let charged = |tokens| charge(rule, "m", &request.facts, tokens, None).of(Meter::InputTokens);
-    let expected = calibration.expected(&Parts::of(&request.facts));
+    let charged =
+        |tokens| charge(rule, "m", &request.facts, tokens, None, None).of(Meter::InputTokens);
+    let expected = calibration.expected(&Parts::of(&request.facts, None));
     Judged {
         expected,
         actual: request.actual,
