@@ -3,9 +3,11 @@
 //! Blocks may hold blocks: the result of a tool holds images, a document holds texts. The walk goes
 //! down as far as that makes sense, and no deeper, whatever is sent.
 
+use super::translate::is_own_seal;
 use crate::TextTally;
-use crate::json::{Cursor, Piece};
+use crate::json::{Cursor, Piece, Span};
 use crate::request_error::{RequestError, wrong, wrong_at};
+use crate::splice::with_comma;
 use crate::text::Gatherer;
 
 /// How deep blocks are looked into: a result inside a message, a document's texts inside a result.
@@ -16,6 +18,8 @@ pub(super) struct Content {
     pub(super) messages: u64,
     pub(super) images: u64,
     pub(super) documents: u64,
+    /// Thoughts that no Claude sealed, and messages of nothing else, each with a comma beside it.
+    pub(super) foreign_thoughts: Vec<Span>,
     gatherer: Gatherer,
 }
 
@@ -25,6 +29,7 @@ impl Default for Content {
             messages: 0,
             images: 0,
             documents: 0,
+            foreign_thoughts: Vec::new(),
             gatherer: Gatherer::new(),
         }
     }
@@ -41,8 +46,18 @@ impl Content {
         if !cursor.enter(b'[') {
             return Err(wrong("messages", "an array of messages", cursor));
         }
+        let mut is_first = true;
         while cursor.next_element() {
-            self.read_message(cursor)?;
+            let mut message = cursor.clone();
+            let known = self.foreign_thoughts.len();
+            if self.read_message(cursor)? == Holds::ForeignThoughts {
+                let message = message.skip().unwrap_or_default();
+                self.foreign_thoughts.truncate(known);
+                self.foreign_thoughts
+                    .push(with_comma(cursor.text(), message, is_first));
+            } else {
+                is_first = false;
+            }
             self.messages += 1;
         }
         if self.messages == 0 {
@@ -69,7 +84,8 @@ impl Content {
         )
     }
 
-    fn read_message(&mut self, cursor: &mut Cursor<'_>) -> Result<(), RequestError> {
+    fn read_message(&mut self, cursor: &mut Cursor<'_>) -> Result<Holds, RequestError> {
+        let mut holds = Holds::Something;
         let at = self.messages;
         let wrong = |place: &str, expected, cursor: &Cursor<'_>| {
             let place = format!("messages[{at}]{place}");
@@ -82,14 +98,36 @@ impl Content {
             match (&*key.name(cursor.text()), cursor.peek()) {
                 (b"role" | b"content", b'"') => self.tally(cursor),
                 (b"role", _) => return wrong(".role", "a string", cursor),
-                (b"content", b'[') => self.read_blocks(cursor, 0),
+                (b"content", b'[') => holds = self.read_content(cursor),
                 (b"content", _) => {
                     return wrong(".content", "a string or an array of blocks", cursor);
                 }
                 _ => {}
             }
         }
-        Ok(())
+        Ok(holds)
+    }
+
+    /// Reads the blocks of a message.
+    fn read_content(&mut self, cursor: &mut Cursor<'_>) -> Holds {
+        let known = self.foreign_thoughts.len();
+        let mut is_first = true;
+        cursor.enter(b'[');
+        while cursor.next_element() {
+            let mut block = cursor.clone();
+            if self.read_block(cursor, 0) == Holds::ForeignThoughts {
+                let block = block.skip().unwrap_or_default();
+                self.foreign_thoughts
+                    .push(with_comma(cursor.text(), block, is_first));
+            } else {
+                is_first = false;
+            }
+        }
+        if is_first && self.foreign_thoughts.len() > known {
+            Holds::ForeignThoughts
+        } else {
+            Holds::Something
+        }
     }
 
     fn read_blocks(&mut self, cursor: &mut Cursor<'_>, depth: u32) {
@@ -101,9 +139,11 @@ impl Content {
     }
 
     /// What a block is follows from its type, which may stand behind what it holds.
-    fn read_block(&mut self, cursor: &mut Cursor<'_>, depth: u32) {
+    fn read_block(&mut self, cursor: &mut Cursor<'_>, depth: u32) -> Holds {
+        let mut is_thought = false;
+        let mut is_sealed = false;
         if depth >= DEPTH_MAX || !cursor.enter(b'{') {
-            return;
+            return Holds::Something;
         }
         while let Some(key) = cursor.next_key() {
             match (&*key.name(cursor.text()), cursor.peek()) {
@@ -112,6 +152,7 @@ impl Content {
                     match &cursor.text()[kind] {
                         b"\"image\"" => self.images += 1,
                         b"\"document\"" => self.documents += 1,
+                        b"\"thinking\"" | b"\"redacted_thinking\"" => is_thought = true,
                         _ => {}
                     }
                 }
@@ -120,10 +161,19 @@ impl Content {
                     self.tally(cursor);
                 }
                 (b"input", b'{') => self.tally_json(cursor),
+                (b"signature" | b"data", b'"') => {
+                    let seal = cursor.skip().unwrap_or_default();
+                    is_sealed |= is_own_seal(&cursor.text()[seal]);
+                }
                 (b"content", b'[') => self.read_blocks(cursor, depth + 1),
                 (b"source", b'{') => self.read_source(cursor, depth),
                 _ => {}
             }
+        }
+        if is_thought && !is_sealed {
+            Holds::ForeignThoughts
+        } else {
+            Holds::Something
         }
     }
 
@@ -162,6 +212,15 @@ impl Content {
         });
         self.gatherer.end_text();
     }
+}
+
+/// What a message or a block holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// What passes as it is, if it is only nothing.
+    Something,
+    /// Nothing but thoughts that Anthropic refuses.
+    ForeignThoughts,
 }
 
 #[cfg(test)]
