@@ -30,6 +30,7 @@ pub(crate) use write_thinking::{thinking, thinking_budget};
 pub const fn field_of(feature: Feature) -> &'static str {
     match feature {
         Feature::Temperature => "temperature",
+        Feature::TopP => "top_p",
         Feature::TopK => "top_k",
         // These six this dialect cannot say, so that no request of it holds them.
         Feature::FrequencyPenalty => "frequency_penalty",

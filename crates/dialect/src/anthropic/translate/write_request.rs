@@ -6,7 +6,7 @@ use super::write_thinking::thinking;
 use super::{call, wire};
 use crate::canonical::seal::bears_no_name;
 use crate::canonical::{
-    Feature, JsonText, OutputForm, Part, Request, Role, Source, Target, Tool, ToolChoice,
+    Feature, JsonText, OutputForm, Part, Request, Role, Sampling, Source, Target, Tool, ToolChoice,
     WrittenRequest,
 };
 use crate::wire_form::{TextOr, to_json};
@@ -24,8 +24,8 @@ const NAME_BYTES_MAX: usize = 128;
 pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     let mut unsaid = Vec::new();
     let (system, messages) = conversation(request, &mut unsaid);
-    let sampling = &request.sampling;
-    name_sampling(request, &mut unsaid);
+    let sampling = target.sampling(&request.sampling, &mut unsaid);
+    name_sampling(&sampling, &mut unsaid);
     let is_blank = |text: &String| text.trim().is_empty();
     if request.stop.iter().any(is_blank) {
         unsaid.push(Feature::StopSequences);
@@ -69,8 +69,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
 }
 
-fn name_sampling(request: &Request, unsaid: &mut Vec<Feature>) {
-    let sampling = &request.sampling;
+fn name_sampling(sampling: &Sampling, unsaid: &mut Vec<Feature>) {
     let lost = [
         (
             sampling.temperature.is_some_and(|it| it > 1.0),

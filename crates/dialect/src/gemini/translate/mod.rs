@@ -30,6 +30,7 @@ pub const fn field_of(feature: Feature) -> &'static str {
     match feature {
         Feature::OutputCap => "generationConfig.maxOutputTokens",
         Feature::Temperature => "generationConfig.temperature",
+        Feature::TopP => "generationConfig.topP",
         Feature::TopK => "generationConfig.topK",
         Feature::FrequencyPenalty => "generationConfig.frequencyPenalty",
         Feature::PresencePenalty => "generationConfig.presencePenalty",

@@ -15,6 +15,9 @@ const STOP_MAX: usize = 5;
 const NAME_BYTES_MAX: usize = 64;
 /// The highest temperature.
 const TEMPERATURE_MAX: f64 = 2.0;
+/// The least tokens that a model may be told to think that always does.
+/// (<https://ai.google.dev/gemini-api/docs/thinking>)
+const BUDGET_MIN: u64 = 128;
 /// The most tokens that a model may be told to think.
 const BUDGET_MAX: u64 = 24_576;
 
@@ -131,7 +134,7 @@ fn generation_config(
         stop_sequences: (!stop.is_empty()).then(|| stop.to_vec()),
         response_mime_type: mime_type.map(str::to_owned),
         response_json_schema: schema,
-        thinking_config: thinking(request.thinking, target.thinking),
+        thinking_config: thinking(request.thinking, target),
         ..wire::GenerationConfig::default()
     };
     let says = to_json(&config) != b"{}";
@@ -161,8 +164,10 @@ fn form(
     }
 }
 
-/// Newer models take a level, and a number of tokens still; none of them can be told not to think.
-fn thinking(wish: Thinking, form: ThinkingForm) -> Option<wire::ThinkingConfig> {
+/// Newer models take a level, and a number of tokens still; none of them can be told not to think, nor
+/// can the largest of the older ones.
+fn thinking(wish: Thinking, target: &Target) -> Option<wire::ThinkingConfig> {
+    let form = target.thinking;
     let level = |level: &str| wire::ThinkingConfig {
         thinking_level: Some(level.to_owned()),
         ..wire::ThinkingConfig::default()
@@ -171,11 +176,12 @@ fn thinking(wish: Thinking, form: ThinkingForm) -> Option<wire::ThinkingConfig> 
         thinking_budget: Some(Number::from(tokens)),
         ..wire::ThinkingConfig::default()
     };
-    let tokens = |tokens: u64| i64::try_from(tokens.min(BUDGET_MAX)).unwrap_or(-1);
+    let least = if target.always_thinks { BUDGET_MIN } else { 0 };
+    let tokens = |tokens: u64| i64::try_from(tokens.clamp(least, BUDGET_MAX)).unwrap_or(-1);
     let config = match (form, wish) {
         (ThinkingForm::None, _) | (_, Thinking::Unsaid) => return None,
         (ThinkingForm::Effort, Thinking::Off) => return Some(level("low")),
-        (ThinkingForm::Budget, Thinking::Off) => return Some(budget(0)),
+        (ThinkingForm::Budget, Thinking::Off) => return Some(budget(tokens(0))),
         (_, Thinking::Budget(wished)) => budget(tokens(wished)),
         (ThinkingForm::Effort, Thinking::Adaptive(effort)) => match effort {
             None => wire::ThinkingConfig::default(),

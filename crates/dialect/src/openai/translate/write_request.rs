@@ -34,12 +34,12 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     if continues(request) {
         unsaid.push(Feature::Prefill);
     }
-    if request.sampling.top_k.is_some() {
+    let sampling = target.sampling(&request.sampling, &mut unsaid);
+    if sampling.top_k.is_some() {
         unsaid.push(Feature::TopK);
     }
     let has_tools = !request.tools.is_empty();
     let (response_format, must_instruct) = response_format(&request.output, target);
-    let sampling = &request.sampling;
     let (max_tokens, max_completion_tokens) = match target.cap_name {
         CapName::MaxTokens => (request.output_cap, None),
         CapName::MaxCompletionTokens => (None, request.output_cap),
@@ -64,7 +64,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
             .flatten(),
         parallel_tool_calls: request.parallel_tool_calls.filter(|_| has_tools),
         response_format,
-        reasoning_effort: effort::write(request.thinking, target.thinking),
+        reasoning_effort: effort::write(request.thinking, target),
         stream: request.stream.then_some(true),
         stream_options: request.stream.then(|| wire::StreamOptions {
             include_usage: Some(true),

@@ -26,6 +26,7 @@ pub use write_stream::StreamWriter;
 pub const fn field_of(feature: Feature) -> &'static str {
     match feature {
         Feature::Temperature => "temperature",
+        Feature::TopP => "top_p",
         // These seven this dialect cannot say, so that no request of it holds them.
         Feature::TopK => "top_k",
         Feature::FrequencyPenalty => "frequency_penalty",

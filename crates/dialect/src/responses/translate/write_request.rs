@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::wire;
 use super::write_input::write_turn;
 use crate::canonical::{
-    Feature, JsonText, OutputForm, Request, Role, Target, ThinkingForm, Tool, ToolChoice,
+    Feature, JsonText, OutputForm, Request, Role, Sampling, Target, ThinkingForm, Tool, ToolChoice,
     WrittenRequest,
 };
 use crate::openai::{effort, fits_strict};
@@ -29,18 +29,19 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     for turn in &request.turns {
         write_turn(turn, &mut items, &mut unsaid);
     }
-    name_what_is_lost(request, &mut unsaid);
+    let sampling = target.sampling(&request.sampling, &mut unsaid);
+    name_what_is_lost(request, &sampling, &mut unsaid);
     let has_tools = !request.tools.is_empty();
     let (format, must_instruct) = format(&request.output, target);
-    let effort = effort::write(request.thinking, target.thinking);
+    let effort = effort::write(request.thinking, target);
     let thinks = target.thinking != ThinkingForm::None;
     let user = request.user.clone();
     let wire = wire::Request {
         model: target.model.clone(),
         input: Some(TextOr::List(items)),
         max_output_tokens: request.output_cap.map(|cap| cap.max(OUTPUT_CAP_MIN)),
-        temperature: request.sampling.temperature,
-        top_p: request.sampling.top_p,
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
         tools: has_tools.then(|| tools(&request.tools, target, &mut unsaid)),
         tool_choice: has_tools
             .then(|| tool_choice(&request.tool_choice))
@@ -63,8 +64,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
 }
 
-fn name_what_is_lost(request: &Request, unsaid: &mut Vec<Feature>) {
-    let sampling = &request.sampling;
+fn name_what_is_lost(request: &Request, sampling: &Sampling, unsaid: &mut Vec<Feature>) {
     let continues = request
         .turns
         .last()
