@@ -1,5 +1,6 @@
 //! Google's `generateContent` to and from the canonical form.
 
+mod foreign_seal;
 mod function_name;
 mod open_api;
 mod read_answer;
