@@ -190,13 +190,11 @@ fn called(request: &Request) -> Vec<&str> {
 }
 
 fn nameless_schema(name: &str) -> wire::Tool {
-    spec(name, None, None, None)
+    spec(name, None, &JsonText::empty_object(), None)
 }
 
 fn written(tool: &Tool, target: &Target, unsaid: &mut Vec<Feature>) -> wire::Tool {
-    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-    let fits = (1..=NAME_BYTES_MAX).contains(&tool.name.len()) && tool.name.bytes().all(is_legal);
-    if !fits {
+    if !tool.is_named_within(NAME_BYTES_MAX) {
         unsaid.push(Feature::ToolNames);
     }
     let is_strict = tool.strict == Some(true);
@@ -206,24 +204,20 @@ fn written(tool: &Tool, target: &Target, unsaid: &mut Vec<Feature>) -> wire::Too
     let description = tool.description.clone();
     let description = description.filter(|text| !text.is_empty());
     let strict = (is_strict && target.follows_schema).then_some(true);
-    spec(&tool.name, description, tool.parameters.as_ref(), strict)
+    spec(&tool.name, description, &tool.object_schema(), strict)
 }
 
 fn spec(
     name: &str,
     description: Option<String>,
-    schema: Option<&JsonText>,
+    schema: &JsonText,
     strict: Option<bool>,
 ) -> wire::Tool {
-    let none = || JsonText::parse(r#"{"type":"object","properties":{}}"#);
-    let schema = schema.cloned().or_else(none);
     wire::Tool {
         tool_spec: wire::ToolSpec {
             name: name.to_owned(),
             description,
-            input_schema: wire::InputSchema {
-                json: schema.expect("an object of constants is JSON").raw(),
-            },
+            input_schema: wire::InputSchema { json: schema.raw() },
             strict,
         },
     }

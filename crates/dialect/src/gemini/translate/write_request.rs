@@ -60,7 +60,7 @@ fn tools(
 ) -> Vec<wire::FunctionDeclaration> {
     let mut written = Vec::with_capacity(tools.len());
     for tool in tools {
-        if tool.name.len() > NAME_BYTES_MAX {
+        if !is_name(&tool.name) {
             unsaid.push(Feature::ToolNames);
         }
         if tool.strict == Some(true) && !target.follows_schema {
@@ -74,6 +74,15 @@ fn tools(
         });
     }
     written
+}
+
+/// Letters, digits and `_.:-`, the first of them no digit and no mark but `_`.
+fn is_name(name: &str) -> bool {
+    let begins = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    let goes_on = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
+    name.len() <= NAME_BYTES_MAX
+        && name.as_bytes().first().is_some_and(begins)
+        && name.bytes().all(goes_on)
 }
 
 /// A model that has to call is held to the schemas; one that may, only if it is told so.

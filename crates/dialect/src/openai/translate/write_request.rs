@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::effort;
 use super::strict_schema::fits_strict;
 use super::wire;
+use crate::canonical::call_id;
 use crate::canonical::{
     CapName, Feature, OutputForm, Part, Request, Role, Source, Target, Tool, ToolChoice, Turn,
     WrittenRequest,
@@ -18,6 +19,8 @@ use crate::wire_form::{TextOr, to_json};
 const STOP_MAX: usize = 4;
 /// The longest name of a tool.
 const NAME_BYTES_MAX: usize = 64;
+/// The longest id of a call.
+const ID_BYTES_MAX: usize = 40;
 /// The longest id of a user, in characters.
 const USER_CHARS_MAX: usize = 64;
 
@@ -143,7 +146,7 @@ fn call(id: &str, name: &str, arguments: &str) -> wire::Call {
     };
     wire::Call {
         index: None,
-        id: Some(id.to_owned()),
+        id: Some(legal_id(id)),
         kind: Some("function".to_owned()),
         function: Some(wire::CalledFunction {
             name: Some(name.to_owned()),
@@ -165,10 +168,14 @@ fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Vec<Feature>) -
     let nothing = if is_error { "error" } else { "" };
     wire::Message {
         role: Some("tool".to_owned()),
-        tool_call_id: Some(id.to_owned()),
+        tool_call_id: Some(legal_id(id)),
         content: content_of(texts).or_else(|| Some(TextOr::Text(nothing.to_owned()))),
         ..wire::Message::default()
     }
+}
+
+fn legal_id(id: &str) -> String {
+    call_id::legal(id, ID_BYTES_MAX, |_| true).into_owned()
 }
 
 fn write_part(part: &Part, unsaid: &mut Vec<Feature>) -> Option<wire::Part> {
@@ -244,7 +251,7 @@ fn stop(texts: &[String], unsaid: &mut Vec<Feature>) -> Option<TextOr<String>> {
 fn tools(tools: &[Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Vec<wire::Tool> {
     let mut written = Vec::with_capacity(tools.len());
     for tool in tools {
-        if tool.name.len() > NAME_BYTES_MAX {
+        if !tool.is_named_within(NAME_BYTES_MAX) {
             unsaid.push(Feature::ToolNames);
         }
         let fits = target.follows_schema && tool.parameters.as_ref().is_none_or(fits_strict);

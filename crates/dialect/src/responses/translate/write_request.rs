@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::wire;
 use super::write_input::write_turn;
 use crate::canonical::{
-    Feature, JsonText, OutputForm, Request, Role, Sampling, Target, ThinkingForm, Tool, ToolChoice,
+    Feature, OutputForm, Request, Role, Sampling, Target, ThinkingForm, Tool, ToolChoice,
     WrittenRequest,
 };
 use crate::openai::{effort, fits_strict};
@@ -96,7 +96,7 @@ fn name_what_is_lost(request: &Request, sampling: &Sampling, unsaid: &mut Vec<Fe
 fn tools(tools: &[Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Vec<wire::Tool> {
     let mut written = Vec::with_capacity(tools.len());
     for tool in tools {
-        if tool.name.len() > NAME_BYTES_MAX {
+        if !tool.is_named_within(NAME_BYTES_MAX) {
             unsaid.push(Feature::ToolNames);
         }
         let fits = target.follows_schema && tool.parameters.as_ref().is_none_or(fits_strict);
@@ -104,13 +104,11 @@ fn tools(tools: &[Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Vec<wire
         if is_strict && !fits {
             unsaid.push(Feature::StrictTools);
         }
-        let none = || JsonText::parse(r#"{"type":"object","properties":{}}"#);
-        let parameters = tool.parameters.clone().or_else(none);
         written.push(wire::Tool {
             kind: "function".to_owned(),
             name: tool.name.clone(),
             description: tool.description.clone(),
-            parameters: parameters.map(|schema| schema.raw()),
+            parameters: Some(tool.object_schema().raw()),
             strict: Some(is_strict && fits && tool.parameters.is_some()),
             ..wire::Tool::default()
         });
