@@ -10,10 +10,25 @@ pub struct Translation {
     pub output_default: u64,
     /// Under which name OpenAI's dialect takes the output maximum here.
     pub cap: CapName,
-    /// Whether its models follow a JSON Schema by themselves.
-    pub schema: bool,
+    /// Which of its models follow a JSON Schema by themselves.
+    pub schema: Models,
     /// How models are told to think; the first entry that names a model counts, and one that none names is not told.
     pub thinking: Vec<Thinking>,
+    /// Models that cannot be told not to think, and know no efforts below low or above high.
+    pub always_thinks: Models,
+    /// Models that choose their tokens by themselves and refuse a temperature or another word on it.
+    pub fixed_sampling: Models,
+}
+
+/// Some of a provider's models.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Models {
+    /// All, or none.
+    All(bool),
+    /// Those that one of these names: exact, or with a `*` at the end, at the beginning, or at both for a name that holds
+    /// the rest.
+    Named(Vec<String>),
 }
 
 /// The names of the output maximum.
@@ -31,7 +46,7 @@ pub enum CapName {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thinking {
-    /// Names of models: exact, or with a `*` at the end.
+    /// Names of models, as in [`Models`].
     pub models: Vec<String>,
     /// How.
     pub by: ThinkingBy,
@@ -52,8 +67,10 @@ impl Default for Translation {
         Self {
             output_default: 4_096,
             cap: CapName::default(),
-            schema: false,
+            schema: Models::default(),
             thinking: Vec::new(),
+            always_thinks: Models::default(),
+            fixed_sampling: Models::default(),
         }
     }
 }
@@ -61,13 +78,39 @@ impl Default for Translation {
 impl Translation {
     /// How `model` is told to think; `None` where it is not.
     pub fn thinking_of(&self, model: &str) -> Option<ThinkingBy> {
-        let names = |pattern: &String| match pattern.strip_suffix('*') {
-            Some(stem) => model.starts_with(stem),
-            None => model == pattern,
-        };
         let mut entries = self.thinking.iter();
-        let entry = entries.find(|entry| entry.models.iter().any(names));
+        let entry = entries.find(|entry| entry.models.iter().any(|name| names(name, model)));
         entry.map(|entry| entry.by)
+    }
+}
+
+impl Default for Models {
+    /// None.
+    fn default() -> Self {
+        Self::All(false)
+    }
+}
+
+impl Models {
+    /// Whether `model` is one of them.
+    pub fn hold(&self, model: &str) -> bool {
+        match self {
+            Self::All(all) => *all,
+            Self::Named(patterns) => patterns.iter().any(|pattern| names(pattern, model)),
+        }
+    }
+}
+
+fn names(pattern: &str, model: &str) -> bool {
+    let (begins, rest) = match pattern.strip_prefix('*') {
+        Some(rest) => (false, rest),
+        None => (true, pattern),
+    };
+    match (begins, rest.strip_suffix('*')) {
+        (true, None) => model == rest,
+        (true, Some(stem)) => model.starts_with(stem),
+        (false, None) => model.ends_with(rest),
+        (false, Some(stem)) => model.contains(stem),
     }
 }
 
@@ -85,5 +128,26 @@ mod tests {
         assert_eq!(row.thinking_of("a-2"), Some(ThinkingBy::Effort));
         assert_eq!(row.thinking_of("c"), None);
         assert_eq!(row.output_default, 4_096);
+    }
+
+    #[test]
+    fn models_are_all_or_named() {
+        let row: Translation = toml::from_str(
+            r#"schema = true
+            always_thinks = ["a-pro"]
+            fixed_sampling = ["o1*", "*claude-x*", "*-fixed"]"#,
+        )
+        .expect("a table");
+        assert!(row.schema.hold("any") && !Models::default().hold("any"));
+        assert!(row.always_thinks.hold("a-pro") && !row.always_thinks.hold("a-pro-2"));
+        for (model, is_fixed) in [
+            ("o1-mini", true),
+            ("so1", false),
+            ("us.claude-x-v1:0", true),
+            ("b-fixed", true),
+            ("b-fixed-2", false),
+        ] {
+            assert_eq!(row.fixed_sampling.hold(model), is_fixed, "{model}");
+        }
     }
 }

@@ -188,7 +188,8 @@ impl Crossing {
     /// An answer that came whole, and has to be of that `shape`.
     ///
     /// # Errors
-    /// [`RequestError`] where it has to be translated and is no answer: the provider's fault.
+    /// [`RequestError`] where it is told to have failed, or has to be translated and is no answer: the
+    /// provider's fault.
     pub fn whole(
         self,
         body: Bytes,
@@ -196,6 +197,10 @@ impl Crossing {
         stamp: impl FnOnce() -> Stamp,
     ) -> Result<Whole, RequestError> {
         match self {
+            Self::Same(Operation::Responses) if responses::has_failed(&body) => Err(RequestError {
+                param: None,
+                message: "the response has failed".to_owned(),
+            }),
             Self::Same(operation) => Ok(Whole {
                 usage: operation.usage(&body),
                 estimated: false,
@@ -393,6 +398,21 @@ fn is_cut(answer: &Answer) -> bool {
 mod tests {
     use super::*;
     use crate::Dialect;
+
+    #[test]
+    fn a_failure_that_is_told_with_a_success_is_no_answer() {
+        let stamp = || Dialect::OpenAiResponses.stamp("1", "m", 0);
+        let crossing = Crossing::Same(Operation::Responses);
+        let body = |status: &str| Bytes::from(format!(r#"{{"status":"{status}","output":[]}}"#));
+        for status in ["failed", "cancelled"] {
+            let whole = crossing.whole(body(status), None, stamp);
+            assert!(whole.is_err(), "{status}");
+        }
+        for status in ["completed", "incomplete"] {
+            let whole = crossing.whole(body(status), None, stamp);
+            assert_eq!(whole.expect(status).body, body(status));
+        }
+    }
 
     #[test]
     fn what_came_whole_streams_only_if_it_is_an_answer() {

@@ -30,6 +30,14 @@ impl Edit {
         }
     }
 
+    /// Nothing instead of what stands at `at`.
+    pub(crate) fn cut(at: &Span) -> Self {
+        Self {
+            at: at.clone(),
+            text: "".into(),
+        }
+    }
+
     /// A member more, in an object that has one at least: before the others, at `object_start`, which
     /// is behind its brace. So a comma always follows.
     pub(crate) fn new_member(object_start: usize, member: String) -> Self {
@@ -76,4 +84,17 @@ pub(crate) fn splice(body: &Bytes, mut edits: Vec<Edit>) -> Bytes {
     }
     out.extend_from_slice(&body[copied..]);
     out.freeze()
+}
+
+/// An element of an array with what parts it from the others: the comma before it, or that behind it
+/// where all before it go too.
+pub(crate) fn with_comma(text: &[u8], element: Span, is_first: bool) -> Span {
+    if is_first {
+        let behind = &text[element.end..];
+        let blank = behind.len() - behind.trim_ascii_start().len();
+        let comma = usize::from(behind.get(blank) == Some(&b','));
+        return element.start..element.end + comma * (blank + 1);
+    }
+    let before = text[..element.start].trim_ascii_end();
+    before.len() - usize::from(before.ends_with(b","))..element.end
 }

@@ -14,6 +14,9 @@ use memchr::memchr2;
 /// The longest event that is accepted where no other length is named, in bytes.
 pub const EVENT_BYTES_MAX: usize = 1 << 20;
 
+/// The longest event of a dialect that tells media or a whole answer in one, in bytes: an image has a few million.
+pub(crate) const LONG_EVENT_BYTES_MAX: usize = 16 << 20;
+
 /// Takes a stream apart into events.
 ///
 /// A carriage return at the end of a chunk waits for the next one, as it may be half of a line end.
@@ -286,7 +289,7 @@ impl fmt::Display for EventTooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "an event of the stream is longer than {EVENT_BYTES_MAX} bytes"
+            "an event of the stream is longer than any that is accepted"
         )
     }
 }

@@ -55,6 +55,8 @@ pub struct Translation {
 ///     cap_name: CapName::default(),
 ///     follows_schema: true,
 ///     thinking: ThinkingForm::None,
+///     always_thinks: false,
+///     fixed_sampling: false,
 /// };
 /// let body = br#"{"model":"fast","messages":[{"role":"user","content":"hi"}],"seed":7}"#;
 /// let translation = translate_request(Dialect::OpenAiChat, Dialect::Anthropic, body, &target)?;

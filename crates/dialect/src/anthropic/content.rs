@@ -3,8 +3,10 @@
 //! Blocks may hold blocks: the result of a tool holds images, a document holds texts. The walk goes
 //! down as far as that makes sense, and no deeper, whatever is sent.
 
-use crate::json::{Cursor, Piece};
+use super::translate::is_own_seal;
+use crate::json::{Cursor, Piece, Span};
 use crate::request_error::{RequestError, wrong, wrong_at};
+use crate::splice::with_comma;
 use crate::text::Gatherer;
 use crate::{Detail, ImageSize, ImageTokens, TextTally};
 
@@ -17,6 +19,8 @@ pub(super) struct Content {
     pub(super) images: u64,
     pub(super) image_tokens: ImageTokens,
     pub(super) documents: u64,
+    /// Thoughts that no Claude sealed, and messages of nothing else, each with a comma beside it.
+    pub(super) foreign_thoughts: Vec<Span>,
     gatherer: Gatherer,
 }
 
@@ -27,6 +31,7 @@ impl Default for Content {
             images: 0,
             image_tokens: ImageTokens::default(),
             documents: 0,
+            foreign_thoughts: Vec::new(),
             gatherer: Gatherer::new(),
         }
     }
@@ -43,8 +48,18 @@ impl Content {
         if !cursor.enter(b'[') {
             return Err(wrong("messages", "an array of messages", cursor));
         }
+        let mut is_first = true;
         while cursor.next_element() {
-            self.read_message(cursor)?;
+            let mut message = cursor.clone();
+            let known = self.foreign_thoughts.len();
+            if self.read_message(cursor)? == Holds::ForeignThoughts {
+                let message = message.skip().unwrap_or_default();
+                self.foreign_thoughts.truncate(known);
+                self.foreign_thoughts
+                    .push(with_comma(cursor.text(), message, is_first));
+            } else {
+                is_first = false;
+            }
             self.messages += 1;
         }
         if self.messages == 0 {
@@ -71,7 +86,8 @@ impl Content {
         )
     }
 
-    fn read_message(&mut self, cursor: &mut Cursor<'_>) -> Result<(), RequestError> {
+    fn read_message(&mut self, cursor: &mut Cursor<'_>) -> Result<Holds, RequestError> {
+        let mut holds = Holds::Something;
         let at = self.messages;
         let wrong = |place: &str, expected, cursor: &Cursor<'_>| {
             let place = format!("messages[{at}]{place}");
@@ -84,14 +100,36 @@ impl Content {
             match (&*key.name(cursor.text()), cursor.peek()) {
                 (b"role" | b"content", b'"') => self.tally(cursor),
                 (b"role", _) => return wrong(".role", "a string", cursor),
-                (b"content", b'[') => self.read_blocks(cursor, 0),
+                (b"content", b'[') => holds = self.read_content(cursor),
                 (b"content", _) => {
                     return wrong(".content", "a string or an array of blocks", cursor);
                 }
                 _ => {}
             }
         }
-        Ok(())
+        Ok(holds)
+    }
+
+    /// Reads the blocks of a message.
+    fn read_content(&mut self, cursor: &mut Cursor<'_>) -> Holds {
+        let known = self.foreign_thoughts.len();
+        let mut is_first = true;
+        cursor.enter(b'[');
+        while cursor.next_element() {
+            let mut block = cursor.clone();
+            if self.read_block(cursor, 0) == Holds::ForeignThoughts {
+                let block = block.skip().unwrap_or_default();
+                self.foreign_thoughts
+                    .push(with_comma(cursor.text(), block, is_first));
+            } else {
+                is_first = false;
+            }
+        }
+        if is_first && self.foreign_thoughts.len() > known {
+            Holds::ForeignThoughts
+        } else {
+            Holds::Something
+        }
     }
 
     fn read_blocks(&mut self, cursor: &mut Cursor<'_>, depth: u32) {
@@ -103,9 +141,11 @@ impl Content {
     }
 
     /// What a block is follows from its type, which may stand behind what it holds.
-    fn read_block(&mut self, cursor: &mut Cursor<'_>, depth: u32) {
+    fn read_block(&mut self, cursor: &mut Cursor<'_>, depth: u32) -> Holds {
+        let mut is_thought = false;
+        let mut is_sealed = false;
         if depth >= DEPTH_MAX || !cursor.enter(b'{') {
-            return;
+            return Holds::Something;
         }
         let (mut is_image, mut size) = (false, None);
         while let Some(key) = cursor.next_key() {
@@ -115,6 +155,7 @@ impl Content {
                     match &cursor.text()[kind] {
                         b"\"image\"" => is_image = true,
                         b"\"document\"" => self.documents += 1,
+                        b"\"thinking\"" | b"\"redacted_thinking\"" => is_thought = true,
                         _ => {}
                     }
                 }
@@ -123,6 +164,10 @@ impl Content {
                     self.tally(cursor);
                 }
                 (b"input", b'{') => self.tally_json(cursor),
+                (b"signature" | b"data", b'"') => {
+                    let seal = cursor.skip().unwrap_or_default();
+                    is_sealed |= is_own_seal(&cursor.text()[seal]);
+                }
                 (b"content", b'[') => self.read_blocks(cursor, depth + 1),
                 (b"source", b'{') => size = self.read_source(cursor, depth),
                 _ => {}
@@ -131,6 +176,11 @@ impl Content {
         if is_image {
             self.images += 1;
             self.image_tokens.add(ImageTokens::of(size, Detail::High));
+        }
+        if is_thought && !is_sealed {
+            Holds::ForeignThoughts
+        } else {
+            Holds::Something
         }
     }
 
@@ -175,6 +225,15 @@ impl Content {
         });
         self.gatherer.end_text();
     }
+}
+
+/// What a message or a block holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// What passes as it is, if it is only nothing.
+    Something,
+    /// Nothing but thoughts that Anthropic refuses.
+    ForeignThoughts,
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub enum Call {
 pub(super) struct Places {
     pub(super) model: Span,
     pub(super) max_tokens: Option<Span>,
+    /// Thoughts that no Claude sealed, and messages of nothing else.
+    pub(super) foreign_thoughts: Vec<Span>,
 }
 
 impl Envelope {
@@ -56,7 +58,7 @@ impl Envelope {
     /// ```
     pub fn decode(body: &Bytes, call: Call) -> Result<Self, RequestError> {
         let root = checked_object(body)?;
-        let members = Members::find(root)?;
+        let mut members = Members::find(root)?;
         let model = model(body, members.model.as_ref())?;
         if members.content.messages == 0 {
             return Err(Content::missing());
@@ -69,6 +71,7 @@ impl Envelope {
                 "`max_tokens` is missing: name the largest output allowed, in tokens",
             ));
         }
+        let foreign_thoughts = std::mem::take(&mut members.content.foreign_thoughts);
         Ok(Self {
             facts: RequestFacts {
                 model,
@@ -90,6 +93,7 @@ impl Envelope {
             places: Places {
                 model: members.model.unwrap_or_default(),
                 max_tokens: members.max_tokens,
+                foreign_thoughts,
             },
         })
     }

@@ -9,6 +9,8 @@ use crate::splice::{Edit, splice};
 impl Envelope {
     /// The body with `changes`; the very same bytes where there is nothing to change. No maximum is
     /// added, since every request for an answer has one, and a stream tells its usage unasked.
+    /// Thoughts without a seal of Claude's, of a provider that had to stand in, are left out, and so is
+    /// a message of nothing else: the request would be refused for them.
     ///
     /// ```
     /// use sluicegate_dialect::{Changes, anthropic::{Call, Envelope}};
@@ -24,20 +26,15 @@ impl Envelope {
     pub fn rewrite(&self, changes: &Changes<'_>) -> Bytes {
         let mut edits = Vec::new();
         if let Some(model) = changes.model.filter(|model| *model != self.facts.model) {
-            edits.push(Edit {
-                at: self.places.model.clone(),
-                text: serde_json::Value::from(model).to_string().into(),
-            });
+            edits.push(Edit::string(&self.places.model, model));
         }
         let lowered = changes
             .output_cap
             .filter(|cap| self.facts.output_cap.is_some_and(|written| written > *cap));
         if let (Some(cap), Some(place)) = (lowered, &self.places.max_tokens) {
-            edits.push(Edit {
-                at: place.clone(),
-                text: cap.to_string().into(),
-            });
+            edits.push(Edit::number(place, cap));
         }
+        edits.extend(self.places.foreign_thoughts.iter().map(Edit::cut));
         splice(&self.body, edits)
     }
 }
@@ -59,6 +56,49 @@ mod tests {
             ..Changes::default()
         };
         assert_eq!(envelope.rewrite(&changes).as_ptr(), body.as_ptr());
+    }
+
+    #[test]
+    fn thoughts_that_claude_did_not_seal_are_left_out() {
+        let own = r#"{"type":"thinking","thinking":"t","signature":"Eq=="}"#;
+        let hidden = r#"{"data":"Eq==","type":"redacted_thinking"}"#;
+        let unsealed = r#"{"type":"thinking","thinking":"t","signature":""}"#;
+        let bare = r#"{"thinking":"t","type":"thinking"}"#;
+        let other = r#"{"signature":"openai#gA==","thinking":"t","type":"thinking"}"#;
+        let sealed = r#"{"type":"redacted_thinking","data":"openai#gA=="}"#;
+        let text = r#"{"type":"text","text":"a"}"#;
+        let said = |blocks: &str| format!(r#"{{"role":"assistant","content":[{blocks}]}}"#);
+        let asked = r#"{"role":"user","content":"q"}"#;
+        let cases = [
+            (
+                said(&format!("{other} , {own},{text}")),
+                said(&format!(" {own},{text}")),
+            ),
+            (
+                said(&format!("{hidden},{unsealed},{sealed}, {text}")),
+                said(&format!("{hidden}, {text}")),
+            ),
+            (said(&format!("{text},{bare}")), said(text)),
+        ];
+        for (turn, expected) in cases {
+            let body = |turn: &str| {
+                format!(r#"{{"model":"m","max_tokens":5,"messages":[{asked},{turn},{asked}]}}"#)
+            };
+            assert_eq!(rewritten(&body(&turn)), body(&expected));
+        }
+        // A message has to hold something.
+        let nothing = said(&format!("{unsealed}, {sealed}"));
+        let before =
+            format!(r#"{{"messages":[{asked}, {nothing},{asked}],"model":"m","max_tokens":5}}"#);
+        let after = format!(r#"{{"messages":[{asked},{asked}],"model":"m","max_tokens":5}}"#);
+        assert_eq!(rewritten(&before), after);
+    }
+
+    fn rewritten(body: &str) -> String {
+        let body = Bytes::copy_from_slice(body.as_bytes());
+        let envelope = Envelope::decode(&body, Call::Messages).expect("a request");
+        let rewritten = envelope.rewrite(&Changes::default());
+        String::from_utf8(rewritten.into()).expect("it is JSON")
     }
 
     #[test]

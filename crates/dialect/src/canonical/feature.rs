@@ -6,8 +6,9 @@ use crate::wire_form::Unknown;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Feature {
-    /// Above what the other side takes.
+    /// Above what the other side takes, or any where it takes none.
     Temperature,
+    TopP,
     TopK,
     FrequencyPenalty,
     PresencePenalty,

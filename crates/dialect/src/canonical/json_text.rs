@@ -19,6 +19,11 @@ impl JsonText {
         Some(Self(raw.get().to_owned()))
     }
 
+    /// The schema of an object without members of its own.
+    pub(crate) fn empty_object() -> Self {
+        Self(r#"{"type":"object","properties":{}}"#.to_owned())
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0

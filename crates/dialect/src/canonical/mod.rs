@@ -11,6 +11,7 @@
 //! a model.
 
 mod answer;
+pub(crate) mod call_id;
 mod event;
 mod feature;
 mod json_text;

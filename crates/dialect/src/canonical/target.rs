@@ -2,6 +2,8 @@
 
 use sluicegate_catalog::{Provider, ThinkingBy};
 
+use super::{Feature, Sampling};
+
 /// What a request is written for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
@@ -15,6 +17,10 @@ pub struct Target {
     pub follows_schema: bool,
     /// How the model is told to think.
     pub thinking: ThinkingForm,
+    /// Whether it cannot be told not to, and knows no efforts below low or above high.
+    pub always_thinks: bool,
+    /// Whether it chooses its tokens by itself and refuses a temperature or another word on it.
+    pub fixed_sampling: bool,
 }
 
 impl Target {
@@ -28,12 +34,43 @@ impl Target {
                 sluicegate_catalog::CapName::MaxTokens => CapName::MaxTokens,
                 sluicegate_catalog::CapName::MaxCompletionTokens => CapName::MaxCompletionTokens,
             },
-            follows_schema: row.schema,
+            follows_schema: row.schema.hold(model),
             thinking: match row.thinking_of(model) {
                 None => ThinkingForm::None,
                 Some(ThinkingBy::Effort) => ThinkingForm::Effort,
                 Some(ThinkingBy::Budget) => ThinkingForm::Budget,
             },
+            always_thinks: row.always_thinks.hold(model),
+            fixed_sampling: row.fixed_sampling.hold(model),
+        }
+    }
+}
+
+impl Target {
+    /// What of `wished` the model takes. What it refuses is told to `unsaid`, unless it says what holds
+    /// without it.
+    pub(crate) fn sampling(&self, wished: &Sampling, unsaid: &mut Vec<Feature>) -> Sampling {
+        if !self.fixed_sampling {
+            return wished.clone();
+        }
+        let differs = |value: Option<f64>| value.is_some_and(|value| value != 1.0);
+        let lost = [
+            (differs(wished.temperature), Feature::Temperature),
+            (differs(wished.top_p), Feature::TopP),
+            (wished.top_k.is_some(), Feature::TopK),
+            (
+                wished.frequency_penalty.is_some(),
+                Feature::FrequencyPenalty,
+            ),
+            (wished.presence_penalty.is_some(), Feature::PresencePenalty),
+            (wished.logprobs.is_some(), Feature::Logprobs),
+            (wished.logit_bias.is_some(), Feature::LogitBias),
+        ];
+        let lost = lost.into_iter().filter(|(is_lost, _)| *is_lost);
+        unsaid.extend(lost.map(|(_, feature)| feature));
+        Sampling {
+            seed: wished.seed,
+            ..Sampling::default()
         }
     }
 }
@@ -71,4 +108,119 @@ pub struct Stamp {
     pub created_s: u64,
     /// What the request's input is expected to be, in tokens: where the provider does not tell the usage, the client is told this.
     pub input_tokens: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dialect, ProviderDialect, translate_request};
+    use serde_json::{Value, json};
+    use sluicegate_catalog::provider;
+
+    /// What `model` of that row is sent of a chat request with these `members`, and what is named.
+    fn sent(row: &str, model: &str, members: &Value) -> (Value, Vec<String>) {
+        let row = provider(row).expect("a row");
+        let mut request = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}]});
+        let all = request.as_object_mut().expect("an object");
+        all.extend(members.as_object().expect("an object").clone());
+        let request = request.to_string();
+        let (from, to) = (Dialect::OpenAiChat, ProviderDialect::of(row));
+        let target = Target::of(row, model);
+        let sent = translate_request(from, to, request.as_bytes(), &target).expect("a request");
+        let named = sent.inexpressible.into_iter().map(|lost| lost.field);
+        let body = serde_json::from_slice(&sent.body).expect("JSON");
+        (body, named.collect())
+    }
+
+    #[test]
+    fn a_model_that_samples_by_itself_is_told_nothing_of_it() {
+        let wished = json!({"temperature": 0.2, "top_p": 0.9, "seed": 7});
+        let (body, named) = sent("anthropic", "claude-opus-5", &wished);
+        assert_eq!(named, ["temperature", "top_p", "seed"]);
+        assert_eq!(
+            (&body["temperature"], &body["top_p"]),
+            (&Value::Null, &Value::Null)
+        );
+        let usual = json!({"temperature": 1, "top_p": 1.0, "frequency_penalty": 0});
+        let (body, named) = sent("bedrock", "eu.anthropic.claude-opus-4-7-v1:0", &usual);
+        assert_eq!(named, [""; 0]);
+        assert_eq!(body.get("inferenceConfig"), None);
+        let (body, named) = sent(
+            "anthropic",
+            "claude-haiku-4-5",
+            &json!({"temperature": 0.2}),
+        );
+        assert_eq!((&body["temperature"], named.len()), (&json!(0.2), 0));
+    }
+
+    #[test]
+    fn a_model_that_always_thinks_is_not_told_not_to() {
+        let wished = json!({"reasoning_effort": "none"});
+        let cases = [
+            (
+                "gemini",
+                "gemini-2.5-flash",
+                "/generationConfig/thinkingConfig",
+                json!({"thinkingBudget": 0}),
+            ),
+            (
+                "gemini",
+                "gemini-2.5-pro",
+                "/generationConfig/thinkingConfig",
+                json!({"thinkingBudget": 128}),
+            ),
+            (
+                "anthropic",
+                "claude-opus-5",
+                "/thinking",
+                json!({"type": "disabled"}),
+            ),
+            ("anthropic", "claude-fable-5", "/thinking", Value::Null),
+            (
+                "anthropic",
+                "claude-fable-5",
+                "/output_config",
+                json!({"effort": "low"}),
+            ),
+            (
+                "bedrock",
+                "global.anthropic.claude-fable-5-v1",
+                "/outputConfig",
+                json!({"effort": "low"}),
+            ),
+            (
+                "bedrock",
+                "amazon.nova-pro-v1:0",
+                "/outputConfig",
+                Value::Null,
+            ),
+        ];
+        for (row, model, place, expected) in cases {
+            let (body, named) = sent(row, model, &wished);
+            assert_eq!(
+                body.pointer(place).unwrap_or(&Value::Null),
+                &expected,
+                "{model}"
+            );
+            assert_eq!(named, [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_schema_goes_to_models_that_follow_one() {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false});
+        let wished = json!({"response_format": {"type": "json_schema", "json_schema": {"name": "n", "strict": true, "schema": schema}}});
+        for (model, follows) in [
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", true),
+            ("anthropic.claude-3-haiku-20240307-v1:0", false),
+            ("amazon.nova-pro-v1:0", false),
+        ] {
+            let (body, _) = sent("bedrock", model, &wished);
+            assert_eq!(
+                body.pointer("/outputConfig/textFormat").is_some(),
+                follows,
+                "{model}"
+            );
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What the model may call, and what form its answer has to have.
 
 use super::JsonText;
+use crate::json;
 
 /// A tool that the client runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,6 +14,31 @@ pub struct Tool {
     pub parameters: Option<JsonText>,
     /// Whether arguments have to follow the schema to the letter.
     pub strict: Option<bool>,
+}
+
+impl Tool {
+    /// Whether its name is one that most dialects take: of letters, digits, `_` and `-`, and no longer
+    /// than that.
+    pub(crate) fn is_named_within(&self, bytes_max: usize) -> bool {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+        (1..=bytes_max).contains(&self.name.len()) && self.name.bytes().all(is_plain)
+    }
+
+    /// The schema of its arguments where it has to be there and say that they are an object, which some
+    /// programs leave out.
+    pub(crate) fn object_schema(&self) -> JsonText {
+        let Some(schema) = &self.parameters else {
+            return JsonText::empty_object();
+        };
+        let text = schema.as_str();
+        let rest = text.strip_prefix('{').map(str::trim_start);
+        let Some(rest) = rest.filter(|_| json::member(text.as_bytes(), 0, "type").is_none()) else {
+            return schema.clone();
+        };
+        let comma = if rest.starts_with('}') { "" } else { "," };
+        let typed = JsonText::parse(&format!(r#"{{"type":"object"{comma}{rest}"#));
+        typed.expect("an object with a member more is one")
+    }
 }
 
 /// Whether and which tool is to be called.
@@ -57,4 +83,48 @@ pub enum OutputForm {
         /// Whether it must follow to the letter, which the schema has to be fit for.
         strict: bool,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(name: &str, parameters: Option<&str>) -> Tool {
+        Tool {
+            name: name.to_owned(),
+            description: None,
+            parameters: parameters.map(|text| JsonText::parse(text).expect("JSON")),
+            strict: None,
+        }
+    }
+
+    #[test]
+    fn arguments_are_said_to_be_an_object() {
+        let cases = [
+            (None, r#"{"type":"object","properties":{}}"#),
+            (Some("{ }"), r#"{"type":"object"}"#),
+            (
+                Some(r#"{"properties":{}}"#),
+                r#"{"type":"object","properties":{}}"#,
+            ),
+            (Some(r#"{"type": "object"}"#), r#"{"type": "object"}"#),
+            (Some("true"), "true"),
+        ];
+        for (parameters, expected) in cases {
+            assert_eq!(tool("a", parameters).object_schema().as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn names_are_of_few_characters() {
+        for (name, fits) in [
+            ("read-level_2", true),
+            ("a.b", false),
+            ("", false),
+            ("수문", false),
+        ] {
+            assert_eq!(tool(name, None).is_named_within(64), fits, "{name}");
+        }
+        assert!(!tool(&"a".repeat(65), None).is_named_within(64));
+    }
 }

@@ -52,6 +52,9 @@ impl Frames {
     }
 
     /// Appends the chunk `json`, an object. Nothing comes after the end.
+    ///
+    /// An event ends at an empty line and a line is all of its data that SDKs read, so that it has to be one line: what a model wrote
+    /// as arguments may hold more.
     pub(super) fn chunk(&mut self, json: &[u8], out: &mut BytesMut) {
         if self.closed {
             return;
@@ -59,7 +62,10 @@ impl Frames {
         match self.framing {
             Framing::Events => {
                 out.extend_from_slice(b"data: ");
-                out.extend_from_slice(json);
+                // No string of JSON holds a bare line end: between its tokens one means nothing.
+                for line in json.split(|byte| matches!(byte, b'\n' | b'\r')) {
+                    out.extend_from_slice(line);
+                }
                 out.extend_from_slice(b"\n\n");
             }
             Framing::Array => {
@@ -103,6 +109,13 @@ mod tests {
             let read: Vec<serde_json::Value> = serde_json::from_str(&said).expect("JSON");
             assert_eq!(read.len(), chunks.len(), "{said}");
         }
+    }
+
+    #[test]
+    fn an_event_is_one_line() {
+        let chunk = "{\"args\":{\r\n  \"a\":\r1,\n\n\"b\": \"\\n\"}}";
+        let expected = "\ndata: {\"args\":{  \"a\":1,\"b\": \"\\n\"}}\n\n";
+        assert_eq!(framed(Framing::Events, &[chunk]), expected);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::usage::usage_at;
 use super::{ErrorOut, error_body};
 use crate::json::{self, Cursor};
 use crate::progress::Progress;
-use crate::sse::{Decoder, Event, EventTooLarge};
+use crate::sse::{Decoder, Event, EventTooLarge, LONG_EVENT_BYTES_MAX};
 use crate::upstream_error;
 
 /// One streamed answer.
@@ -33,7 +33,7 @@ impl ContentStream {
     pub fn new(provider: Arc<Provider>, framing: Framing) -> Self {
         Self {
             provider,
-            decoder: Decoder::default(),
+            decoder: Decoder::for_events_up_to(LONG_EVENT_BYTES_MAX),
             frames: Frames::new(framing),
             progress: Progress::default(),
         }
@@ -235,6 +235,16 @@ mod tests {
 
     fn ended(reason: &str) -> String {
         format!("data: {{\"candidates\":[{{\"finishReason\":\"{reason}\"}}]}}\n\n")
+    }
+
+    #[test]
+    fn an_image_of_megabytes_passes() {
+        let image = "A".repeat(3 << 20);
+        let part = format!(r#"{{"inlineData":{{"mimeType":"image/png","data":"{image}"}}}}"#);
+        let stream = parts(&part);
+        let (said, progress) = passed(&stream, Framing::Events, 60_000);
+        assert!(said == stream, "every byte passes");
+        assert_eq!(progress.content_events, 1);
     }
 
     #[test]

@@ -38,6 +38,7 @@ impl Usage {
                 }
                 b"prompt_tokens_details" => {
                     usage.cached_input_tokens = detail(&cursor, "cached_tokens");
+                    usage.cache_write_input_tokens = detail(&cursor, "cache_write_tokens");
                 }
                 b"completion_tokens_details" => {
                     usage.reasoning_tokens = detail(&cursor, "reasoning_tokens");
@@ -65,12 +66,12 @@ mod tests {
     #[test]
     fn details_are_parts_of_the_whole() {
         let body = br#"{"id":"x","choices":[{"message":{"content":"\"usage\": {}"}}],"usage":{"prompt_tokens":2006,
-            "completion_tokens":300,"total_tokens":2306,"prompt_tokens_details":{"cached_tokens":1920,"audio_tokens":0},
+            "completion_tokens":300,"total_tokens":2306,"prompt_tokens_details":{"cached_tokens":1920,"cache_write_tokens":80,"audio_tokens":0},
             "completion_tokens_details":{"reasoning_tokens":192}}}"#;
         let expected = Usage {
             input_tokens: 2_006,
             cached_input_tokens: 1_920,
-            cache_write_input_tokens: 0,
+            cache_write_input_tokens: 80,
             output_tokens: 300,
             reasoning_tokens: 192,
         };

@@ -6,6 +6,7 @@
 use super::translate::is_foreign_seal;
 use crate::json::{Cursor, Span};
 use crate::request_error::{RequestError, wrong, wrong_at};
+use crate::splice::with_comma;
 use crate::text::Gatherer;
 use crate::{Detail, ImageSize, ImageTokens, TextTally};
 
@@ -164,19 +165,6 @@ impl Content {
             self.image_tokens.add(ImageTokens::of(size, detail));
         }
     }
-}
-
-/// An element of an array with what parts it from the others: the comma before it, or that behind it
-/// where all before it go too.
-fn with_comma(text: &[u8], element: Span, is_first: bool) -> Span {
-    if is_first {
-        let behind = &text[element.end..];
-        let blank = behind.len() - behind.trim_ascii_start().len();
-        let comma = usize::from(behind.get(blank) == Some(&b','));
-        return element.start..element.end + comma * (blank + 1);
-    }
-    let before = text[..element.start].trim_ascii_end();
-    before.len() - usize::from(before.ends_with(b","))..element.end
 }
 
 #[cfg(test)]

@@ -39,8 +39,9 @@ impl Envelope {
     ///
     /// # Errors
     /// [`RequestError`] where the body is no JSON object in UTF-8, `model` is missing, `input` is and
-    /// nothing stands for it (`prompt`, `previous_response_id`, `conversation`), or a member that is
-    /// read here has an impossible value or stands twice.
+    /// nothing stands for it (`prompt`, `previous_response_id`, `conversation`), the answer is to be
+    /// fetched later (`background`), or a member that is read here has an impossible value or stands
+    /// twice.
     ///
     /// ```
     /// use sluicegate_dialect::responses::Envelope;
@@ -117,6 +118,16 @@ mod tests {
         }
         let error = decode(r#"{"model":"m","previous_response_id":null}"#);
         assert_eq!(error.expect_err("no input").param, Some("input"));
+    }
+
+    #[test]
+    fn nothing_is_answered_in_the_background() {
+        let body = |value: &str| format!(r#"{{"model":"m","input":"a","background":{value}}}"#);
+        for value in ["false", "null"] {
+            decode(&body(value)).expect(value);
+        }
+        let error = decode(&body("true")).expect_err("it could not be fetched");
+        assert_eq!(error.param, Some("background"));
     }
 
     #[test]

@@ -34,6 +34,7 @@ impl Members {
                 b"max_output_tokens" => (4, "max_output_tokens", &mut found.max_output_tokens),
                 b"tools" => (5, "tools", &mut found.tools),
                 b"text" => (6, "text", &mut found.text),
+                b"background" if cursor.peek() == b't' => return Err(in_background()),
                 b"prompt" | b"previous_response_id" | b"conversation" => {
                     found.has_input |= cursor.peek() != b'n';
                     continue;
@@ -57,4 +58,12 @@ impl Members {
         }
         Ok(found)
     }
+}
+
+/// Nobody could fetch such an answer: it is kept under an account of ours.
+fn in_background() -> RequestError {
+    RequestError::of(
+        "background",
+        "`background` has no place here, as a response cannot be fetched later: leave it out, and wait or stream",
+    )
 }

@@ -43,11 +43,7 @@ impl Envelope {
                 }
             });
         }
-        let thoughts = self.places.foreign_thoughts.iter().cloned();
-        edits.extend(thoughts.map(|at| Edit {
-            at,
-            text: "".into(),
-        }));
+        edits.extend(self.places.foreign_thoughts.iter().map(Edit::cut));
         if let Some(priority) = changes.priority {
             let start = self.places.body_start;
             edits.extend(Edit::priority(&self.body, start, priority));

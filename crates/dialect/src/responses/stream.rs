@@ -11,11 +11,8 @@ use sluicegate_catalog::Provider;
 use super::endings::says_cut;
 use crate::json::{self, Cursor, Span};
 use crate::progress::Progress;
-use crate::sse::{Decoder, Event, EventTooLarge};
+use crate::sse::{Decoder, Event, EventTooLarge, LONG_EVENT_BYTES_MAX};
 use crate::{Usage, upstream_error};
-
-/// The longest event that is accepted, in bytes: an image in it has a few million.
-pub(super) const EVENT_BYTES_MAX: usize = 16 << 20;
 
 /// One streamed response.
 #[derive(Debug)]
@@ -31,7 +28,7 @@ impl ResponseStream {
     pub fn new(provider: Arc<Provider>) -> Self {
         Self {
             provider,
-            decoder: Decoder::for_events_up_to(EVENT_BYTES_MAX),
+            decoder: Decoder::for_events_up_to(LONG_EVENT_BYTES_MAX),
             events: 0,
             progress: Progress::default(),
         }

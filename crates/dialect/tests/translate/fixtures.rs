@@ -42,6 +42,8 @@ pub(crate) fn targets() -> [(&'static str, Target); 2] {
         cap_name: CapName::MaxCompletionTokens,
         follows_schema: true,
         thinking: ThinkingForm::Effort,
+        always_thinks: false,
+        fixed_sampling: false,
     };
     let old = Target {
         cap_name: CapName::MaxTokens,

@@ -5,6 +5,7 @@ pub(crate) mod json_end;
 mod read_answer;
 mod read_request;
 mod read_stream;
+mod seal;
 mod wire;
 mod write_answer;
 mod write_request;
@@ -18,6 +19,7 @@ use crate::canonical::Feature;
 pub use read_answer::read_answer;
 pub use read_request::read_request;
 pub use read_stream::StreamReader;
+pub(super) use seal::is_own as is_own_seal;
 pub(crate) use wire::Thinking;
 pub use write_answer::{write_answer, write_error};
 pub use write_request::write_request;
@@ -28,6 +30,7 @@ pub(crate) use write_thinking::{thinking, thinking_budget};
 pub const fn field_of(feature: Feature) -> &'static str {
     match feature {
         Feature::Temperature => "temperature",
+        Feature::TopP => "top_p",
         Feature::TopK => "top_k",
         // These six this dialect cannot say, so that no request of it holds them.
         Feature::FrequencyPenalty => "frequency_penalty",

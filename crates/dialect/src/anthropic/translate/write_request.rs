@@ -6,7 +6,7 @@ use super::write_thinking::thinking;
 use super::{call, wire};
 use crate::canonical::seal::bears_no_name;
 use crate::canonical::{
-    Feature, JsonText, OutputForm, Part, Request, Role, Source, Target, Tool, ToolChoice,
+    Feature, OutputForm, Part, Request, Role, Sampling, Source, Target, Tool, ToolChoice,
     WrittenRequest,
 };
 use crate::wire_form::{TextOr, to_json};
@@ -24,8 +24,8 @@ const NAME_BYTES_MAX: usize = 128;
 pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     let mut unsaid = Vec::new();
     let (system, messages) = conversation(request, &mut unsaid);
-    let sampling = &request.sampling;
-    name_sampling(request, &mut unsaid);
+    let sampling = target.sampling(&request.sampling, &mut unsaid);
+    name_sampling(&sampling, &mut unsaid);
     let is_blank = |text: &String| text.trim().is_empty();
     if request.stop.iter().any(is_blank) {
         unsaid.push(Feature::StopSequences);
@@ -69,8 +69,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
 }
 
-fn name_sampling(request: &Request, unsaid: &mut Vec<Feature>) {
-    let sampling = &request.sampling;
+fn name_sampling(sampling: &Sampling, unsaid: &mut Vec<Feature>) {
     let lost = [
         (
             sampling.temperature.is_some_and(|it| it > 1.0),
@@ -162,14 +161,14 @@ fn content_of(mut blocks: Vec<wire::Block>) -> Option<TextOr<wire::Block>> {
     }
 }
 
-/// Texts must not be empty here, so that empty ones are left out.
+/// Texts must not be blank here, so that blank ones are left out.
 fn block(part: &Part, unsaid: &mut Vec<Feature>) -> Option<wire::Block> {
     let block = |kind: &str| wire::Block {
         kind: kind.to_owned(),
         ..wire::Block::default()
     };
     match part {
-        Part::Text(text) | Part::Refusal(text) => (!text.is_empty()).then(|| wire::Block {
+        Part::Text(text) | Part::Refusal(text) => (!text.trim().is_empty()).then(|| wire::Block {
             text: Some(text.clone()),
             ..block("text")
         }),
@@ -289,20 +288,18 @@ fn written_source(
 fn tools(tools: &[Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Vec<wire::Tool> {
     let mut written = Vec::with_capacity(tools.len());
     for tool in tools {
-        if tool.name.len() > NAME_BYTES_MAX {
+        if !tool.is_named_within(NAME_BYTES_MAX) {
             unsaid.push(Feature::ToolNames);
         }
         let is_strict = tool.strict == Some(true);
         if is_strict && !target.follows_schema {
             unsaid.push(Feature::StrictTools);
         }
-        let none = || JsonText::parse(r#"{"type":"object","properties":{}}"#);
-        let schema = tool.parameters.clone().or_else(none);
         written.push(wire::Tool {
             kind: None,
             name: tool.name.clone(),
             description: tool.description.clone(),
-            input_schema: schema.map(|schema| schema.raw()),
+            input_schema: Some(tool.object_schema().raw()),
             strict: (is_strict && target.follows_schema).then_some(true),
             ..wire::Tool::default()
         });

@@ -19,13 +19,13 @@ pub(crate) fn thinking(
         budget_tokens,
     };
     let sampling = &request.sampling;
-    let is_free = !request.tool_choice.forces()
-        && sampling
-            .temperature
-            .is_none_or(|temperature| temperature == 1.0)
-        && sampling.top_k.is_none();
+    let is_cool = sampling.temperature.is_some_and(|it| it != 1.0);
+    // What the model refuses of it is not written.
+    let samples = (is_cool || sampling.top_k.is_some()) && !target.fixed_sampling;
+    let is_free = !request.tool_choice.forces() && !samples;
     match (target.thinking, request.thinking) {
         (ThinkingForm::None, _) | (_, Thinking::Unsaid) => (None, None),
+        (_, Thinking::Off) if target.always_thinks => (None, Some("low".to_owned())),
         (_, Thinking::Off) => (Some(told("disabled", None)), None),
         (ThinkingForm::Effort, wish) => {
             let effort = match wish {

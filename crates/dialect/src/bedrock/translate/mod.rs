@@ -3,7 +3,6 @@
 mod family;
 mod read_answer;
 mod read_stream;
-mod tool_id;
 mod wire;
 mod write_media;
 mod write_request;

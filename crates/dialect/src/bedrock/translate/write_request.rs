@@ -5,8 +5,8 @@ use super::wire;
 use super::write_turns::TurnWriter;
 use crate::anthropic::thinking;
 use crate::canonical::{
-    Feature, JsonText, OutputForm, Part, Request, Target, Thinking, ThinkingEffort, ThinkingForm,
-    Tool, ToolChoice, WrittenRequest,
+    Feature, JsonText, OutputForm, Part, Request, Sampling, Target, Thinking, ThinkingEffort,
+    ThinkingForm, Tool, ToolChoice, WrittenRequest,
 };
 use crate::wire_form::to_json;
 
@@ -27,11 +27,12 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     let mut writer = TurnWriter::new(family);
     let (system, messages) = writer.conversation(request);
     let mut unsaid = writer.unsaid;
-    let config = inference_config(request, &mut unsaid);
+    let sampling = target.sampling(&request.sampling, &mut unsaid);
+    let config = inference_config(request, &sampling, &mut unsaid);
     let names_stops = family == Family::Claude && config.stop_sequences.is_some();
     let (thinking, effort) = thinking_of(request, target, family);
     let (text_format, must_instruct) = text_format(&request.output, target);
-    let fields = model_fields(request, family, thinking, &mut unsaid);
+    let fields = model_fields(sampling.top_k, family, thinking, &mut unsaid);
     let wire = wire::Request {
         system: (!system.is_empty()).then_some(system),
         messages,
@@ -48,8 +49,11 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
 }
 
-fn inference_config(request: &Request, unsaid: &mut Vec<Feature>) -> wire::InferenceConfig {
-    let sampling = &request.sampling;
+fn inference_config(
+    request: &Request,
+    sampling: &Sampling,
+    unsaid: &mut Vec<Feature>,
+) -> wire::InferenceConfig {
     let is_hot = sampling.temperature.is_some_and(|it| it > 1.0);
     let is_blank = |text: &&String| text.trim().is_empty();
     let lost = [
@@ -116,7 +120,7 @@ fn thinking_of(
 }
 
 fn model_fields(
-    request: &Request,
+    top_k: Option<u64>,
     family: Family,
     thinking: Option<crate::anthropic::Thinking>,
     unsaid: &mut Vec<Feature>,
@@ -125,7 +129,7 @@ fn model_fields(
         thinking,
         ..wire::ModelFields::default()
     };
-    match (request.sampling.top_k, family) {
+    match (top_k, family) {
         (None, _) => {}
         (Some(top_k), Family::Claude) => fields.top_k = Some(top_k),
         (Some(top_k), Family::Nova) => fields.nova = Some(wire::NovaConfig { top_k }),
@@ -186,13 +190,11 @@ fn called(request: &Request) -> Vec<&str> {
 }
 
 fn nameless_schema(name: &str) -> wire::Tool {
-    spec(name, None, None, None)
+    spec(name, None, &JsonText::empty_object(), None)
 }
 
 fn written(tool: &Tool, target: &Target, unsaid: &mut Vec<Feature>) -> wire::Tool {
-    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-    let fits = (1..=NAME_BYTES_MAX).contains(&tool.name.len()) && tool.name.bytes().all(is_legal);
-    if !fits {
+    if !tool.is_named_within(NAME_BYTES_MAX) {
         unsaid.push(Feature::ToolNames);
     }
     let is_strict = tool.strict == Some(true);
@@ -202,24 +204,20 @@ fn written(tool: &Tool, target: &Target, unsaid: &mut Vec<Feature>) -> wire::Too
     let description = tool.description.clone();
     let description = description.filter(|text| !text.is_empty());
     let strict = (is_strict && target.follows_schema).then_some(true);
-    spec(&tool.name, description, tool.parameters.as_ref(), strict)
+    spec(&tool.name, description, &tool.object_schema(), strict)
 }
 
 fn spec(
     name: &str,
     description: Option<String>,
-    schema: Option<&JsonText>,
+    schema: &JsonText,
     strict: Option<bool>,
 ) -> wire::Tool {
-    let none = || JsonText::parse(r#"{"type":"object","properties":{}}"#);
-    let schema = schema.cloned().or_else(none);
     wire::Tool {
         tool_spec: wire::ToolSpec {
             name: name.to_owned(),
             description,
-            input_schema: wire::InputSchema {
-                json: schema.expect("an object of constants is JSON").raw(),
-            },
+            input_schema: wire::InputSchema { json: schema.raw() },
             strict,
         },
     }

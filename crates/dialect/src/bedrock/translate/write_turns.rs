@@ -1,10 +1,12 @@
 //! Turns of a conversation as messages.
 
+use std::borrow::Cow;
+
 use super::family::Family;
-use super::tool_id::legal_id;
 use super::wire::{Block, Message, Reasoning, ReasoningText, ToolResult, ToolUse};
 use super::write_media::{audio, document, image};
 use crate::anthropic::call;
+use crate::canonical::call_id;
 use crate::canonical::seal::bears_no_name;
 use crate::canonical::{Feature, Part, Request, Role};
 
@@ -206,4 +208,12 @@ fn text(text: &str) -> Block {
         text: Some(text.to_owned()),
         ..Block::default()
     }
+}
+
+/// The longest id of a call, in bytes.
+const ID_BYTES_MAX: usize = 64;
+
+fn legal_id(id: &str) -> Cow<'_, str> {
+    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
+    call_id::legal(id, ID_BYTES_MAX, is_legal)
 }

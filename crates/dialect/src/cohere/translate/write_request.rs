@@ -118,14 +118,12 @@ fn strict_tools(tools: &[&Tool], target: &Target, unsaid: &mut Vec<Feature>) -> 
 }
 
 fn tool(tool: &Tool) -> wire::Tool {
-    let none = || JsonText::parse(r#"{"type":"object","properties":{}}"#);
-    let parameters = tool.parameters.clone().or_else(none);
     wire::Tool {
         kind: "function",
         function: wire::Function {
             name: tool.name.clone(),
             description: tool.description.clone(),
-            parameters: parameters.expect("an object of constants is JSON").raw(),
+            parameters: tool.object_schema().raw(),
         },
     }
 }

@@ -1,5 +1,6 @@
 //! Google's `generateContent` to and from the canonical form.
 
+mod foreign_seal;
 mod function_name;
 mod open_api;
 mod read_answer;
@@ -30,6 +31,7 @@ pub const fn field_of(feature: Feature) -> &'static str {
     match feature {
         Feature::OutputCap => "generationConfig.maxOutputTokens",
         Feature::Temperature => "generationConfig.temperature",
+        Feature::TopP => "generationConfig.topP",
         Feature::TopK => "generationConfig.topK",
         Feature::FrequencyPenalty => "generationConfig.frequencyPenalty",
         Feature::PresencePenalty => "generationConfig.presencePenalty",

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::function_name::Calls;
-use super::wire;
+use super::{foreign_seal, wire};
 use crate::canonical::{Part, Source, Unsaid};
 
 /// Members that change nothing that the other side could be told of.
@@ -26,7 +26,7 @@ pub(super) fn part(
             arguments: call
                 .args
                 .map_or_else(String::new, |args| args.get().to_owned()),
-            signature: wire.thought_signature,
+            signature: foreign_seal::own(wire.thought_signature),
         });
     }
     if let Some(response) = wire.function_response {

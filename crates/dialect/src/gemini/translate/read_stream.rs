@@ -10,7 +10,7 @@ use super::wire;
 use crate::canonical::{Event, FinishReason};
 use crate::gemini::stream::object_of;
 use crate::json::{self, Cursor};
-use crate::sse::{self, Decoder, EventTooLarge};
+use crate::sse::{self, Decoder, EventTooLarge, LONG_EVENT_BYTES_MAX};
 use crate::{UpstreamError, Usage, upstream_error};
 
 /// As many calls of tools are followed; more are left out, which no model reaches.
@@ -38,7 +38,7 @@ impl StreamReader {
     pub fn new(provider: Arc<Provider>) -> Self {
         Self {
             provider,
-            decoder: Decoder::default(),
+            decoder: Decoder::for_events_up_to(LONG_EVENT_BYTES_MAX),
             id: String::new(),
             started: false,
             ended: false,

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::foreign_seal::{self, seal};
 use super::status_of;
 use super::wire;
 use super::wire_value::Listed;
@@ -23,7 +24,8 @@ pub fn write_answer(answer: &Answer, stamp: &Stamp) -> Bytes {
         FinishReason::Stop if refuses => FinishReason::Refusal,
         finish => finish.clone(),
     };
-    let parts = answer.parts.iter().filter_map(part).collect();
+    let mut parts: Vec<_> = answer.parts.iter().filter_map(part).collect();
+    seal(&mut parts, foreign_seal::ANSWERED);
     Bytes::from(to_json(&wire::Answer {
         candidates: vec![candidate(parts, Some(finish_reason(&finish)))],
         usage_metadata: answer.usage.map(wire::UsageMetadata::from),

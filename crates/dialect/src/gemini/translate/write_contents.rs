@@ -5,14 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::foreign_seal::{self, seal};
 use super::wire;
 use super::wire_value::Listed;
 use crate::anthropic::call;
 use crate::canonical::{Feature, JsonText, Part, Request, Role, Source, Target, ThinkingForm};
-
-/// Stands for the seal of a call that another model made. Newer models refuse a call without a seal.
-/// (<https://ai.google.dev/gemini-api/docs/thought-signatures>)
-const FOREIGN_SEAL: &str = "skip_thought_signature_validator";
 
 /// Instructions and contents. Where there are only instructions they are said by the user, as one
 /// content has to be there.
@@ -58,7 +55,7 @@ pub(super) fn conversation(
         if role == Role::User {
             parts.sort_by_key(|part| part.function_response.is_none());
         } else if is_new {
-            seal(&mut parts);
+            seal(&mut parts, foreign_seal::ASKED);
         }
         wire::Content {
             role: Some(if role == Role::User { "user" } else { "model" }.to_owned()),
@@ -71,15 +68,6 @@ pub(super) fn conversation(
         ..wire::Content::default()
     });
     (instruction, contents.into_iter().map(content).collect())
-}
-
-/// Of the calls that a model makes at once the first bears the seal.
-fn seal(parts: &mut [wire::Part]) {
-    let first = parts.iter_mut().find(|part| part.function_call.is_some());
-    if let Some(first) = first {
-        let seal = || FOREIGN_SEAL.to_owned();
-        first.thought_signature.get_or_insert_with(seal);
-    }
 }
 
 struct Writer<'a> {

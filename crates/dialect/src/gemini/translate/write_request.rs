@@ -15,6 +15,9 @@ const STOP_MAX: usize = 5;
 const NAME_BYTES_MAX: usize = 64;
 /// The highest temperature.
 const TEMPERATURE_MAX: f64 = 2.0;
+/// The least tokens that a model may be told to think that always does.
+/// (<https://ai.google.dev/gemini-api/docs/thinking>)
+const BUDGET_MIN: u64 = 128;
 /// The most tokens that a model may be told to think.
 const BUDGET_MAX: u64 = 24_576;
 
@@ -57,7 +60,7 @@ fn tools(
 ) -> Vec<wire::FunctionDeclaration> {
     let mut written = Vec::with_capacity(tools.len());
     for tool in tools {
-        if tool.name.len() > NAME_BYTES_MAX {
+        if !is_name(&tool.name) {
             unsaid.push(Feature::ToolNames);
         }
         if tool.strict == Some(true) && !target.follows_schema {
@@ -71,6 +74,15 @@ fn tools(
         });
     }
     written
+}
+
+/// Letters, digits and `_.:-`, the first of them no digit and no mark but `_`.
+fn is_name(name: &str) -> bool {
+    let begins = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    let goes_on = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
+    name.len() <= NAME_BYTES_MAX
+        && name.as_bytes().first().is_some_and(begins)
+        && name.bytes().all(goes_on)
 }
 
 /// A model that has to call is held to the schemas; one that may, only if it is told so.
@@ -131,7 +143,7 @@ fn generation_config(
         stop_sequences: (!stop.is_empty()).then(|| stop.to_vec()),
         response_mime_type: mime_type.map(str::to_owned),
         response_json_schema: schema,
-        thinking_config: thinking(request.thinking, target.thinking),
+        thinking_config: thinking(request.thinking, target),
         ..wire::GenerationConfig::default()
     };
     let says = to_json(&config) != b"{}";
@@ -161,8 +173,10 @@ fn form(
     }
 }
 
-/// Newer models take a level, and a number of tokens still; none of them can be told not to think.
-fn thinking(wish: Thinking, form: ThinkingForm) -> Option<wire::ThinkingConfig> {
+/// Newer models take a level, and a number of tokens still; none of them can be told not to think, nor
+/// can the largest of the older ones.
+fn thinking(wish: Thinking, target: &Target) -> Option<wire::ThinkingConfig> {
+    let form = target.thinking;
     let level = |level: &str| wire::ThinkingConfig {
         thinking_level: Some(level.to_owned()),
         ..wire::ThinkingConfig::default()
@@ -171,11 +185,12 @@ fn thinking(wish: Thinking, form: ThinkingForm) -> Option<wire::ThinkingConfig> 
         thinking_budget: Some(Number::from(tokens)),
         ..wire::ThinkingConfig::default()
     };
-    let tokens = |tokens: u64| i64::try_from(tokens.min(BUDGET_MAX)).unwrap_or(-1);
+    let least = if target.always_thinks { BUDGET_MIN } else { 0 };
+    let tokens = |tokens: u64| i64::try_from(tokens.clamp(least, BUDGET_MAX)).unwrap_or(-1);
     let config = match (form, wish) {
         (ThinkingForm::None, _) | (_, Thinking::Unsaid) => return None,
         (ThinkingForm::Effort, Thinking::Off) => return Some(level("low")),
-        (ThinkingForm::Budget, Thinking::Off) => return Some(budget(0)),
+        (ThinkingForm::Budget, Thinking::Off) => return Some(budget(tokens(0))),
         (_, Thinking::Budget(wished)) => budget(tokens(wished)),
         (ThinkingForm::Effort, Thinking::Adaptive(effort)) => match effort {
             None => wire::ThinkingConfig::default(),

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use bytes::BytesMut;
 
+use super::foreign_seal::{self, seal};
 use super::wire;
 use super::write_answer::{call_part, candidate, error_out, finish_reason, text_part};
 use crate::anthropic::json_end::JsonEnd;
@@ -27,6 +28,7 @@ pub struct StreamWriter {
     frames: Frames,
     held: VecDeque<Held>,
     held_bytes: usize,
+    calls: bool,
     refuses: bool,
     ended: bool,
 }
@@ -57,6 +59,7 @@ impl StreamWriter {
             frames: Frames::new(framing),
             held: VecDeque::new(),
             held_bytes: 0,
+            calls: false,
             refuses: false,
             ended: false,
         }
@@ -174,10 +177,11 @@ impl StreamWriter {
     fn call(&mut self, call: &Held, out: &mut BytesMut) {
         self.held_bytes = self.held_bytes.saturating_sub(call.bytes());
         let signature = call.signature.as_deref();
-        self.part(
-            call_part(&call.id, &call.name, &call.arguments, signature),
-            out,
-        );
+        let mut part = call_part(&call.id, &call.name, &call.arguments, signature);
+        if !std::mem::replace(&mut self.calls, true) {
+            seal(std::slice::from_mut(&mut part), foreign_seal::ANSWERED);
+        }
+        self.part(part, out);
     }
 
     fn part(&mut self, part: wire::Part, out: &mut BytesMut) {

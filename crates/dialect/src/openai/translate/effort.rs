@@ -1,6 +1,6 @@
 //! OpenAI's words for how much to think.
 
-use crate::canonical::{Thinking, ThinkingEffort, ThinkingForm};
+use crate::canonical::{Target, Thinking, ThinkingEffort, ThinkingForm};
 
 /// What a word says; `None` for one that is not known.
 pub(crate) fn read(word: &str) -> Option<Thinking> {
@@ -17,17 +17,19 @@ pub(crate) fn read(word: &str) -> Option<Thinking> {
     Some(Thinking::Adaptive(Some(effort)))
 }
 
-/// A number of tokens becomes the effort that usually takes about as many.
-pub(crate) fn write(thinking: Thinking, form: ThinkingForm) -> Option<String> {
+/// A number of tokens becomes the effort that usually takes about as many, and an effort that `target` may not know the next one that
+/// every model knows.
+pub(crate) fn write(thinking: Thinking, target: &Target) -> Option<String> {
     let effort = match thinking {
-        _ if form == ThinkingForm::None => return None,
+        _ if target.thinking == ThinkingForm::None => return None,
         Thinking::Unsaid | Thinking::Adaptive(None) => return None,
+        Thinking::Off if target.always_thinks => "low",
         Thinking::Off => "none",
         Thinking::Adaptive(Some(effort)) => match effort {
-            ThinkingEffort::Minimal => "minimal",
-            ThinkingEffort::Low => "low",
+            ThinkingEffort::Minimal | ThinkingEffort::Low => "low",
             ThinkingEffort::Medium => "medium",
             ThinkingEffort::High => "high",
+            ThinkingEffort::ExtraHigh | ThinkingEffort::Max if target.always_thinks => "high",
             ThinkingEffort::ExtraHigh | ThinkingEffort::Max => "xhigh",
         },
         Thinking::Budget(0..=2_048) => "low",
@@ -35,4 +37,29 @@ pub(crate) fn write(thinking: Thinking, form: ThinkingForm) -> Option<String> {
         Thinking::Budget(_) => "high",
     };
     Some(effort.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluicegate_catalog::provider;
+
+    #[test]
+    fn older_models_know_fewer_efforts() {
+        let openai = provider("openai").expect("a row");
+        let adaptive = |effort| Thinking::Adaptive(Some(effort));
+        let cases = [
+            ("gpt-5-mini", Thinking::Off, Some("low")),
+            ("gpt-5.5", Thinking::Off, Some("none")),
+            ("o3", adaptive(ThinkingEffort::Minimal), Some("low")),
+            ("o3", adaptive(ThinkingEffort::Max), Some("high")),
+            ("gpt-5.5", adaptive(ThinkingEffort::Max), Some("xhigh")),
+            ("gpt-5.5", Thinking::Budget(4_096), Some("medium")),
+            ("gpt-4.1", adaptive(ThinkingEffort::High), None),
+        ];
+        for (model, thinking, expected) in cases {
+            let written = write(thinking, &Target::of(openai, model));
+            assert_eq!(written.as_deref(), expected, "{model}: {thinking:?}");
+        }
+    }
 }

@@ -29,6 +29,7 @@ pub use write_stream::StreamWriter;
 pub const fn field_of(feature: Feature) -> &'static str {
     match feature {
         Feature::Temperature => "temperature",
+        Feature::TopP => "top_p",
         Feature::TopK => "top_k",
         Feature::FrequencyPenalty => "frequency_penalty",
         Feature::PresencePenalty => "presence_penalty",

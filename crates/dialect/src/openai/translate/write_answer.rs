@@ -152,6 +152,7 @@ pub(super) struct WireUsage {
 #[derive(Serialize)]
 struct PromptDetails {
     cached_tokens: u64,
+    cache_write_tokens: u64,
 }
 
 #[derive(Serialize)]
@@ -167,6 +168,7 @@ impl From<Usage> for WireUsage {
             total_tokens: usage.input_tokens.saturating_add(usage.output_tokens),
             prompt_tokens_details: PromptDetails {
                 cached_tokens: usage.cached_input_tokens,
+                cache_write_tokens: usage.cache_write_input_tokens,
             },
             completion_tokens_details: CompletionDetails {
                 reasoning_tokens: usage.reasoning_tokens,

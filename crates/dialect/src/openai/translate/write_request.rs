@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::effort;
 use super::strict_schema::fits_strict;
 use super::wire;
+use crate::canonical::call_id;
 use crate::canonical::{
     CapName, Feature, OutputForm, Part, Request, Role, Source, Target, Tool, ToolChoice, Turn,
     WrittenRequest,
@@ -18,6 +19,8 @@ use crate::wire_form::{TextOr, to_json};
 const STOP_MAX: usize = 4;
 /// The longest name of a tool.
 const NAME_BYTES_MAX: usize = 64;
+/// The longest id of a call.
+const ID_BYTES_MAX: usize = 40;
 /// The longest id of a user, in characters.
 const USER_CHARS_MAX: usize = 64;
 
@@ -34,12 +37,12 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     if continues(request) {
         unsaid.push(Feature::Prefill);
     }
-    if request.sampling.top_k.is_some() {
+    let sampling = target.sampling(&request.sampling, &mut unsaid);
+    if sampling.top_k.is_some() {
         unsaid.push(Feature::TopK);
     }
     let has_tools = !request.tools.is_empty();
     let (response_format, must_instruct) = response_format(&request.output, target);
-    let sampling = &request.sampling;
     let (max_tokens, max_completion_tokens) = match target.cap_name {
         CapName::MaxTokens => (request.output_cap, None),
         CapName::MaxCompletionTokens => (None, request.output_cap),
@@ -64,7 +67,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
             .flatten(),
         parallel_tool_calls: request.parallel_tool_calls.filter(|_| has_tools),
         response_format,
-        reasoning_effort: effort::write(request.thinking, target.thinking),
+        reasoning_effort: effort::write(request.thinking, target),
         stream: request.stream.then_some(true),
         stream_options: request.stream.then(|| wire::StreamOptions {
             include_usage: Some(true),
@@ -143,7 +146,7 @@ fn call(id: &str, name: &str, arguments: &str) -> wire::Call {
     };
     wire::Call {
         index: None,
-        id: Some(id.to_owned()),
+        id: Some(legal_id(id)),
         kind: Some("function".to_owned()),
         function: Some(wire::CalledFunction {
             name: Some(name.to_owned()),
@@ -165,10 +168,14 @@ fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Vec<Feature>) -
     let nothing = if is_error { "error" } else { "" };
     wire::Message {
         role: Some("tool".to_owned()),
-        tool_call_id: Some(id.to_owned()),
+        tool_call_id: Some(legal_id(id)),
         content: content_of(texts).or_else(|| Some(TextOr::Text(nothing.to_owned()))),
         ..wire::Message::default()
     }
+}
+
+fn legal_id(id: &str) -> String {
+    call_id::legal(id, ID_BYTES_MAX, |_| true).into_owned()
 }
 
 fn write_part(part: &Part, unsaid: &mut Vec<Feature>) -> Option<wire::Part> {
@@ -244,7 +251,7 @@ fn stop(texts: &[String], unsaid: &mut Vec<Feature>) -> Option<TextOr<String>> {
 fn tools(tools: &[Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Vec<wire::Tool> {
     let mut written = Vec::with_capacity(tools.len());
     for tool in tools {
-        if tool.name.len() > NAME_BYTES_MAX {
+        if !tool.is_named_within(NAME_BYTES_MAX) {
             unsaid.push(Feature::ToolNames);
         }
         let fits = target.follows_schema && tool.parameters.as_ref().is_none_or(fits_strict);

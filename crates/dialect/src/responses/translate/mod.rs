@@ -6,6 +6,7 @@ mod read_input;
 mod read_request;
 mod read_stream;
 mod seal;
+mod stream_event;
 mod wire;
 mod write_answer;
 mod write_input;
@@ -26,6 +27,7 @@ pub use write_stream::StreamWriter;
 pub const fn field_of(feature: Feature) -> &'static str {
     match feature {
         Feature::Temperature => "temperature",
+        Feature::TopP => "top_p",
         // These seven this dialect cannot say, so that no request of it holds them.
         Feature::TopK => "top_k",
         Feature::FrequencyPenalty => "frequency_penalty",

@@ -5,8 +5,9 @@ use serde::Serialize;
 use crate::Usage;
 use crate::canonical::{FinishReason, Stamp};
 
-/// So much of an answer's id is in the ids that are made up for its items.
-const ANSWER_ID_BYTES_MAX: usize = 64;
+/// So much of an answer's id is in the ids that are made up for its items, of which none may be longer
+/// than 64 where a client sends it back.
+const ANSWER_ID_BYTES_MAX: usize = 48;
 
 /// An item of an output.
 #[derive(Debug, Serialize)]

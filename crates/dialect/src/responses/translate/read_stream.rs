@@ -11,8 +11,7 @@ use super::wire;
 use crate::canonical::{Event, Part};
 use crate::json::{self, Cursor};
 use crate::openai::call_id;
-use crate::responses::stream::EVENT_BYTES_MAX;
-use crate::sse::{self, Decoder, EventTooLarge};
+use crate::sse::{self, Decoder, EventTooLarge, LONG_EVENT_BYTES_MAX};
 use crate::wire_form::TextOr;
 use crate::{UpstreamError, Usage, upstream_error};
 
@@ -40,7 +39,7 @@ impl StreamReader {
     pub fn new(provider: Arc<Provider>) -> Self {
         Self {
             provider,
-            decoder: Decoder::for_events_up_to(EVENT_BYTES_MAX),
+            decoder: Decoder::for_events_up_to(LONG_EVENT_BYTES_MAX),
             id: String::new(),
             started: false,
             ended: false,

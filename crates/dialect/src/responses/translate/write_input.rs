@@ -1,9 +1,13 @@
 //! Turns of a conversation as items of an input.
 
 use super::{seal, wire};
+use crate::canonical::call_id;
 use crate::canonical::{Feature, Part, Role, Source, Turn};
 use crate::data_url::data_url;
 use crate::wire_form::TextOr;
+
+/// The longest id of a call.
+const ID_BYTES_MAX: usize = 64;
 
 /// Appends the items of `turn`, in the order of its parts.
 ///
@@ -84,11 +88,15 @@ fn call(id: &str, name: &str, arguments: &str) -> wire::Item {
     };
     wire::Item {
         kind: Some("function_call".to_owned()),
-        call_id: Some(id.to_owned()),
+        call_id: Some(legal_id(id)),
         name: Some(name.to_owned()),
         arguments: Some(arguments.to_owned()),
         ..wire::Item::default()
     }
+}
+
+fn legal_id(id: &str) -> String {
+    call_id::legal(id, ID_BYTES_MAX, |_| true).into_owned()
 }
 
 fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Vec<Feature>) -> wire::Item {
@@ -97,7 +105,7 @@ fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Vec<Feature>) -
     let nothing = if is_error { "error" } else { "" };
     wire::Item {
         kind: Some("function_call_output".to_owned()),
-        call_id: Some(id.to_owned()),
+        call_id: Some(legal_id(id)),
         output: content_of(written.collect()).or_else(|| Some(TextOr::Text(nothing.to_owned()))),
         ..wire::Item::default()
     }

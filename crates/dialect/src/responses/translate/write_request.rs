@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::wire;
 use super::write_input::write_turn;
 use crate::canonical::{
-    Feature, JsonText, OutputForm, Request, Role, Target, ThinkingForm, Tool, ToolChoice,
+    Feature, OutputForm, Request, Role, Sampling, Target, ThinkingForm, Tool, ToolChoice,
     WrittenRequest,
 };
 use crate::openai::{effort, fits_strict};
@@ -29,18 +29,19 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     for turn in &request.turns {
         write_turn(turn, &mut items, &mut unsaid);
     }
-    name_what_is_lost(request, &mut unsaid);
+    let sampling = target.sampling(&request.sampling, &mut unsaid);
+    name_what_is_lost(request, &sampling, &mut unsaid);
     let has_tools = !request.tools.is_empty();
     let (format, must_instruct) = format(&request.output, target);
-    let effort = effort::write(request.thinking, target.thinking);
+    let effort = effort::write(request.thinking, target);
     let thinks = target.thinking != ThinkingForm::None;
     let user = request.user.clone();
     let wire = wire::Request {
         model: target.model.clone(),
         input: Some(TextOr::List(items)),
         max_output_tokens: request.output_cap.map(|cap| cap.max(OUTPUT_CAP_MIN)),
-        temperature: request.sampling.temperature,
-        top_p: request.sampling.top_p,
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
         tools: has_tools.then(|| tools(&request.tools, target, &mut unsaid)),
         tool_choice: has_tools
             .then(|| tool_choice(&request.tool_choice))
@@ -63,8 +64,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
 }
 
-fn name_what_is_lost(request: &Request, unsaid: &mut Vec<Feature>) {
-    let sampling = &request.sampling;
+fn name_what_is_lost(request: &Request, sampling: &Sampling, unsaid: &mut Vec<Feature>) {
     let continues = request
         .turns
         .last()
@@ -96,7 +96,7 @@ fn name_what_is_lost(request: &Request, unsaid: &mut Vec<Feature>) {
 fn tools(tools: &[Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Vec<wire::Tool> {
     let mut written = Vec::with_capacity(tools.len());
     for tool in tools {
-        if tool.name.len() > NAME_BYTES_MAX {
+        if !tool.is_named_within(NAME_BYTES_MAX) {
             unsaid.push(Feature::ToolNames);
         }
         let fits = target.follows_schema && tool.parameters.as_ref().is_none_or(fits_strict);
@@ -104,13 +104,11 @@ fn tools(tools: &[Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Vec<wire
         if is_strict && !fits {
             unsaid.push(Feature::StrictTools);
         }
-        let none = || JsonText::parse(r#"{"type":"object","properties":{}}"#);
-        let parameters = tool.parameters.clone().or_else(none);
         written.push(wire::Tool {
             kind: "function".to_owned(),
             name: tool.name.clone(),
             description: tool.description.clone(),
-            parameters: parameters.map(|schema| schema.raw()),
+            parameters: Some(tool.object_schema().raw()),
             strict: Some(is_strict && fits && tool.parameters.is_some()),
             ..wire::Tool::default()
         });

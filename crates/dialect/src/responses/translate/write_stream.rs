@@ -4,16 +4,15 @@
 //! has been said is kept. Calls whose arguments come in turns are open side by side here.
 
 use bytes::BytesMut;
-use serde::Serialize;
 
 use super::output::{Content, Item, Response, Summary};
 use super::seal;
+use super::stream_event::{Part, Wire, send, send_end};
 use super::write_answer::sealed;
 use crate::Usage;
 use crate::canonical::{Event, FinishReason, Stamp};
 use crate::openai::{ErrorOut, error_out};
 use crate::responses::error_event;
-use crate::wire_form::to_json;
 
 /// So many bytes of an answer are kept to be told again.
 const KEPT_BYTES_MAX: usize = 16 << 20;
@@ -352,53 +351,16 @@ impl StreamWriter {
         let is_bare = matches!(item, Item::FunctionCall { arguments, .. } if arguments.is_empty());
         item.complete();
         let number = &mut self.sequence_number;
-        let wire = |kind| Wire {
-            item_id: Some(item.id()),
-            output_index: Some(at),
-            ..Wire::of(kind)
-        };
-        match &*item {
-            Item::FunctionCall {
-                arguments, name, ..
-            } => {
-                if is_bare {
-                    let more = Wire {
-                        delta: Some(arguments),
-                        ..wire("response.function_call_arguments.delta")
-                    };
-                    send(more, number, out);
-                }
-                let done = Wire {
-                    name: Some(name),
-                    arguments: Some(arguments),
-                    ..wire("response.function_call_arguments.done")
-                };
-                send(done, number, out);
-            }
-            Item::Reasoning { summary, .. } => {
-                if let Some(part) = summary.last() {
-                    let done = Wire {
-                        summary_index: Some(0),
-                        text: Some(part.said()),
-                        ..wire("response.reasoning_summary_text.done")
-                    };
-                    send(done, number, out);
-                    let done = Wire {
-                        summary_index: Some(0),
-                        part: Some(Part::Summary(part)),
-                        ..wire("response.reasoning_summary_part.done")
-                    };
-                    send(done, number, out);
-                }
-            }
-            Item::Message { .. } => {}
+        if is_bare && let Item::FunctionCall { id, arguments, .. } = &*item {
+            let more = Wire {
+                item_id: Some(id),
+                output_index: Some(at),
+                delta: Some(arguments),
+                ..Wire::of("response.function_call_arguments.delta")
+            };
+            send(more, number, out);
         }
-        let done = Wire {
-            output_index: Some(at),
-            item: Some(item),
-            ..Wire::of("response.output_item.done")
-        };
-        send(done, number, out);
+        send_end(item, at, number, out);
     }
 
     /// Counts what is kept, and ends the stream where that is more than is kept.
@@ -421,64 +383,4 @@ impl StreamWriter {
             out.extend_from_slice(&error_event(error, self.sequence_number));
         }
     }
-}
-
-fn send(mut wire: Wire<'_>, sequence_number: &mut u64, out: &mut BytesMut) {
-    wire.sequence_number = *sequence_number;
-    *sequence_number += 1;
-    out.extend_from_slice(b"event: ");
-    out.extend_from_slice(wire.kind.as_bytes());
-    out.extend_from_slice(b"\ndata: ");
-    out.extend_from_slice(&to_json(&wire));
-    out.extend_from_slice(b"\n\n");
-}
-
-/// An event, whatever its kind.
-#[derive(Default, Serialize)]
-struct Wire<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    sequence_number: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response: Option<&'a Response<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    item_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_index: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content_index: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    summary_index: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    item: Option<&'a Item>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    part: Option<Part<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    delta: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refusal: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    logprobs: Option<[(); 0]>,
-}
-
-impl Wire<'_> {
-    fn of(kind: &'static str) -> Self {
-        Self {
-            kind,
-            ..Self::default()
-        }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Part<'a> {
-    Content(&'a Content),
-    Summary(&'a Summary),
 }
