@@ -18,6 +18,7 @@ use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Amounts, Answered, Outcome, Reception};
 use sluicegate_dialect::canonical::Stamp;
+use sluicegate_dialect::gemini::Framing;
 use sluicegate_dialect::{
     AnswerStream, Crossing, Envelope, Shape, Whole, charge_told, signals, work_time,
 };
@@ -35,7 +36,6 @@ use crate::outgoing::Outgoing;
 use crate::settlement::{self, Settlement};
 use crate::snapshot::Route;
 
-const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
 /// A whole answer above this is passed on unread.
 const WHOLE_MAX: usize = 32 * 1024 * 1024;
 
@@ -256,7 +256,7 @@ impl Call<'_> {
         let shape = self.shape.map(|shape| &**shape);
         let read = if self.envelope.facts().stream {
             let usage_chunk = self.envelope.usage_chunk();
-            head.headers.insert(CONTENT_TYPE, EVENT_STREAM);
+            head.headers.insert(CONTENT_TYPE, self.stream_type());
             self.crossing
                 .streamed(&body, shape, self.stamp.clone(), usage_chunk)
         } else {
@@ -304,8 +304,9 @@ impl Call<'_> {
         pass: &mut Option<Passed>,
     ) -> Result<Answer, UpstreamFailure> {
         let (mut head, incoming) = response.into_parts();
-        if !self.crossing.is_same() {
-            head.headers.insert(CONTENT_TYPE, EVENT_STREAM);
+        let framing = self.envelope.operation().framing();
+        if !self.crossing.is_same() || framing != Framing::Events {
+            head.headers.insert(CONTENT_TYPE, self.stream_type());
         }
         // Before there is a usage to tell of, it is the charge at admission.
         let told = charge_told(&self.route.account.provider, &head.headers);
@@ -398,6 +399,11 @@ impl Call<'_> {
             self.gateway.calibrations(),
         )
         .of_route(self.exchange.route_name())
+    }
+
+    /// What a stream is in the client's eyes.
+    fn stream_type(&self) -> HeaderValue {
+        HeaderValue::from_static(self.envelope.operation().framing().content_type())
     }
 
     /// Whether an answer may reach the client as it comes, whatever it is.

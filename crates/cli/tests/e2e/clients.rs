@@ -51,6 +51,34 @@ async fn tokens_are_estimated_where_the_provider_does_not_count_them() {
 }
 
 #[tokio::test]
+async fn a_stream_of_googles_is_framed_as_the_client_asked() {
+    let fake = Fake::start("answer: { output_tokens: 3 }").await;
+    let gateway = gateway(&fake).await;
+    let stream = "/v1beta/models/m:streamGenerateContent";
+    let ask = async |path: &str| gateway.client().send(post(path, &contents())).await;
+    let answer = ask(stream).await;
+    assert_eq!(
+        answer.header("content-type"),
+        Some("application/json; charset=UTF-8")
+    );
+    let chunks = answer.json();
+    let last = chunks
+        .as_array()
+        .and_then(|chunks| chunks.last())
+        .expect("an array");
+    assert_eq!(last["candidates"][0]["finishReason"], "STOP", "{chunks}");
+    let answer = ask(&format!("{stream}?alt=sse")).await;
+    assert_eq!(
+        answer.header("content-type"),
+        Some("text/event-stream; charset=utf-8")
+    );
+    let events = answer.events();
+    let last: Value = serde_json::from_str(events.last().expect("an event")).expect("JSON");
+    assert_eq!(last["candidates"][0]["finishReason"], "STOP", "{events:?}");
+    gateway.idle().await;
+}
+
+#[tokio::test]
 async fn failures_are_told_in_the_clients_dialect() {
     let fake = Fake::start("").await;
     let gateway = gateway(&fake).await;

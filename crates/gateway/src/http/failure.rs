@@ -213,11 +213,17 @@ impl Failure {
             Self::NoSuchPath { method, path } => Described {
                 status: StatusCode::NOT_FOUND,
                 ..invalid(match path.strip_prefix("/v1/") {
+                    Some(rest) if rest.starts_with("v1") => format!(
+                        "nothing is served at {method} {path}: this SDK adds the version itself, so leave it out of the base URL"
+                    ),
                     Some(_) => format!(
                         "{method} {path} is not served (yet): there are POST /v1/chat/completions, /v1/responses, /v1/completions, /v1/embeddings, /v1/messages, /v1/messages/count_tokens, /v1beta/models/{{model}}:generateContent and GET /v1/models"
                     ),
+                    None if path.starts_with("/v1beta/") => format!(
+                        "{method} {path} is not served: models have the methods generateContent, streamGenerateContent, countTokens, embedContent and batchEmbedContents"
+                    ),
                     None => format!(
-                        "nothing is served at {method} {path}; the base URL of an SDK ends in /v1"
+                        "nothing is served at {method} {path}; the base URL of OpenAI's SDKs ends in /v1, that of Anthropic's and Google's in nothing"
                     ),
                 })
             },
