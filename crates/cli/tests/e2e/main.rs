@@ -17,6 +17,7 @@ mod chaos;
 mod charge_drift;
 mod commands;
 mod deadlines;
+mod dialects;
 mod harness;
 mod lanes;
 mod learned_limits;

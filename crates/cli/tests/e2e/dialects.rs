@@ -1,0 +1,274 @@
+//! Every official SDK against every provider's dialect: what a program asks in its own, another provider answers in another.
+//!
+//! A client is a script; a target is an account whose upstream is the fake, spoken to in that provider's dialect. What a
+//! dialect cannot say is not asked of it: each pair names the jobs of its script that it leaves out.
+
+use crate::harness::{Fake, Gateway, node, python};
+use crate::sdks::{arguments, served_by};
+
+/// The upstreams: a provider, and what is added to its account.
+const TARGETS: [(&str, &str); 5] = [
+    ("openai", ""),
+    ("anthropic", ""),
+    ("gemini", ""),
+    ("bedrock", ", region: us-east-1"),
+    ("cohere", ""),
+];
+
+/// A user of one SDK.
+struct User {
+    script: &'static str,
+    more: &'static [&'static str],
+    jobs: &'static [&'static str],
+    /// Targets, and the jobs that cannot be asked of them.
+    without: &'static [(&'static str, &'static [&'static str])],
+}
+
+const OPENAI_CHAT: User = User {
+    script: "openai_chat.py",
+    more: &[],
+    jobs: &[
+        "plain",
+        "stream",
+        "tools",
+        "streamed_tools",
+        "structured",
+        "streamed_structured",
+        "images",
+    ],
+    without: &[],
+};
+const OPENAI_RESPONSES: User = User {
+    script: "openai_responses.py",
+    more: &[],
+    jobs: &[
+        "plain",
+        "stream",
+        "tools",
+        "streamed_tools",
+        "structured",
+        "images",
+    ],
+    without: &[],
+};
+const ANTHROPIC: User = User {
+    script: "anthropic_sdk.py",
+    more: &[],
+    jobs: &[
+        "plain",
+        "stream",
+        "tools",
+        "streamed_tools",
+        "structured",
+        "thinking",
+        "images",
+        "count_tokens",
+    ],
+    // Thoughts that OpenAI keeps to itself cannot be shown.
+    without: &[("openai", &["thinking"])],
+};
+const GOOGLE: User = User {
+    script: "google_sdk.py",
+    more: &[],
+    jobs: &[
+        "plain",
+        "stream",
+        "tools",
+        "streamed_tools",
+        "automatic_tools",
+        "structured",
+        "images",
+        "count_tokens",
+    ],
+    without: &[],
+};
+const LANGCHAIN: User = User {
+    script: "langchain_chat.py",
+    more: &[],
+    jobs: &[
+        "plain",
+        "stream",
+        "tools",
+        "streamed_tools",
+        "structured",
+        "images",
+    ],
+    without: &[],
+};
+const LANGCHAIN_RESPONSES: User = User {
+    more: &["--responses"],
+    ..LANGCHAIN
+};
+const AGENTS: User = User {
+    script: "agents_sdk.py",
+    more: &["--api", "chat"],
+    jobs: &["plain", "tools", "streamed_tools", "output_type"],
+    without: &[],
+};
+const AGENTS_RESPONSES: User = User {
+    more: &["--api", "responses"],
+    ..AGENTS
+};
+const OPENAI_NODE: User = User {
+    script: "openai_chat.mjs",
+    more: &[],
+    jobs: &[
+        "plain",
+        "stream",
+        "tools",
+        "streamedTools",
+        "loop",
+        "structured",
+        "streamedStructured",
+        "images",
+    ],
+    without: &[],
+};
+const AI_CHAT: User = User {
+    script: "ai_sdk.mjs",
+    more: &["--provider", "openai-chat"],
+    jobs: &[
+        "plain",
+        "stream",
+        "tools",
+        "streamedTools",
+        "structured",
+        "streamedStructured",
+        "images",
+    ],
+    without: &[],
+};
+const AI_RESPONSES: User = User {
+    more: &["--provider", "openai-responses"],
+    ..AI_CHAT
+};
+const AI_ANTHROPIC: User = User {
+    more: &["--provider", "anthropic"],
+    ..AI_CHAT
+};
+const AI_GOOGLE: User = User {
+    more: &["--provider", "google"],
+    ..AI_CHAT
+};
+
+/// One fake, one gateway with a deployment a target, and the user's jobs on each.
+async fn everywhere(user: &User) {
+    let fake = Fake::start("").await;
+    let mut accounts = String::new();
+    let mut deployments = String::new();
+    for (provider, more) in TARGETS {
+        accounts += &format!(
+            "  {provider}: {{ provider: {provider}, base_url: \"http://{}\", api_key: ours{more} }}\n",
+            fake.address
+        );
+        deployments += &format!("  at-{provider}: {{ account: {provider} }}\n");
+    }
+    let gateway =
+        Gateway::start(&format!("accounts:\n{accounts}deployments:\n{deployments}")).await;
+    let base_url = gateway.base_url();
+    for (provider, _) in TARGETS {
+        let left_out = user
+            .without
+            .iter()
+            .filter(|(target, _)| *target == provider)
+            .flat_map(|(_, jobs)| *jobs);
+        let left_out: Vec<&str> = left_out.copied().collect();
+        let jobs: Vec<&str> = user
+            .jobs
+            .iter()
+            .copied()
+            .filter(|job| !left_out.contains(job))
+            .collect();
+        let (model, jobs) = (format!("at-{provider}"), jobs.join(","));
+        let mut arguments = vec!["--base-url", &base_url, "--model", &model, "--jobs", &jobs];
+        arguments.extend(user.more);
+        let report = if user.script.ends_with(".mjs") {
+            node(user.script, &arguments).await
+        } else {
+            python(user.script, &arguments).await
+        };
+        assert!(report["checks"].as_u64().unwrap() > 0, "{model}: {report}");
+    }
+    gateway.idle().await;
+}
+
+macro_rules! users {
+    ($($test:ident: $user:ident,)*) => {$(
+        #[tokio::test]
+        async fn $test() {
+            everywhere(&$user).await;
+        }
+    )*};
+}
+
+users! {
+    the_openai_sdk_for_python: OPENAI_CHAT,
+    the_openai_sdk_for_python_over_responses: OPENAI_RESPONSES,
+    the_openai_sdk_for_node: OPENAI_NODE,
+    the_anthropic_sdk: ANTHROPIC,
+    the_google_sdk: GOOGLE,
+    langchain: LANGCHAIN,
+    langchain_over_responses: LANGCHAIN_RESPONSES,
+    the_openai_agents_sdk: AGENTS,
+    the_openai_agents_sdk_over_responses: AGENTS_RESPONSES,
+    the_vercel_ai_sdk_as_openai_chat: AI_CHAT,
+    the_vercel_ai_sdk_as_openai_responses: AI_RESPONSES,
+    the_vercel_ai_sdk_as_anthropic: AI_ANTHROPIC,
+    the_vercel_ai_sdk_as_google: AI_GOOGLE,
+}
+
+/// Failures of a provider of the client's own dialect, by the class that its SDK raises.
+async fn fails(script: &str, provider: &str, errors: &[&str]) {
+    let (_fake, gateway) = served_by(provider).await;
+    let base_url = gateway.base_url();
+    let mut arguments = arguments(&base_url, errors);
+    arguments.extend(["--jobs", "errors"]);
+    let report = python(script, &arguments).await;
+    let checks = report["checks"].as_u64().unwrap();
+    assert!(checks >= 6 * errors.len() as u64, "{report}");
+    gateway.idle().await;
+}
+
+#[tokio::test]
+async fn the_anthropic_sdk_raises_what_its_user_expects() {
+    let errors = [
+        "wrong=BadRequestError:400",
+        "unknown=NotFoundError:404",
+        "limited=RateLimitError:429",
+        "overloaded=OverloadedError:529",
+        "failing=InternalServerError:502",
+    ];
+    fails("anthropic_sdk.py", "anthropic", &errors).await;
+}
+
+#[tokio::test]
+async fn the_google_sdk_raises_what_its_user_expects() {
+    let errors = [
+        "wrong=ClientError:400",
+        "unknown=ClientError:404",
+        "limited=ClientError:429",
+        "failing=ServerError:502",
+    ];
+    fails("google_sdk.py", "gemini", &errors).await;
+}
+
+#[tokio::test]
+async fn the_openai_sdk_over_responses_raises_what_its_user_expects() {
+    let errors = [
+        "wrong=BadRequestError:400",
+        "unknown=NotFoundError:404",
+        "limited=RateLimitError:429",
+        "failing=InternalServerError:502",
+    ];
+    fails("openai_responses.py", "openai", &errors).await;
+}
+
+#[tokio::test]
+async fn embeddings_completions_and_the_list_of_models_are_there() {
+    let (_fake, gateway) = served_by("openai").await;
+    let base_url = gateway.base_url();
+    let mut arguments = arguments(&base_url, &[]);
+    arguments.extend(["--embedding-model", "gpt-5.5"]);
+    python("openai_others.py", &arguments).await;
+    gateway.idle().await;
+}
