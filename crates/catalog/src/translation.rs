@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::model::fits;
+
 /// What a translated request heeds. Without it: an old name for the maximum, no schemas, no thinking.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -12,6 +14,8 @@ pub struct Translation {
     pub cap: CapName,
     /// Whether its models follow a JSON Schema by themselves.
     pub schema: bool,
+    /// Those that do, where not all of them do.
+    pub schema_models: Vec<String>,
     /// How models are told to think; the first entry that names a model counts, and one that none names is not told.
     pub thinking: Vec<Thinking>,
 }
@@ -31,7 +35,7 @@ pub enum CapName {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thinking {
-    /// Names of models: exact, or with a `*` at the end.
+    /// Names of models: with `*` for any part of a name.
     pub models: Vec<String>,
     /// How.
     pub by: ThinkingBy,
@@ -53,6 +57,7 @@ impl Default for Translation {
             output_default: 4_096,
             cap: CapName::default(),
             schema: false,
+            schema_models: Vec::new(),
             thinking: Vec::new(),
         }
     }
@@ -61,14 +66,19 @@ impl Default for Translation {
 impl Translation {
     /// How `model` is told to think; `None` where it is not.
     pub fn thinking_of(&self, model: &str) -> Option<ThinkingBy> {
-        let names = |pattern: &String| match pattern.strip_suffix('*') {
-            Some(stem) => model.starts_with(stem),
-            None => model == pattern,
-        };
         let mut entries = self.thinking.iter();
-        let entry = entries.find(|entry| entry.models.iter().any(names));
+        let entry = entries.find(|entry| is_among(&entry.models, model));
         entry.map(|entry| entry.by)
     }
+
+    /// Whether `model` follows a JSON Schema by itself.
+    pub fn follows_schema(&self, model: &str) -> bool {
+        self.schema || is_among(&self.schema_models, model)
+    }
+}
+
+fn is_among(patterns: &[String], model: &str) -> bool {
+    patterns.iter().any(|pattern| fits(pattern, model))
 }
 
 #[cfg(test)]
@@ -85,5 +95,13 @@ mod tests {
         assert_eq!(row.thinking_of("a-2"), Some(ThinkingBy::Effort));
         assert_eq!(row.thinking_of("c"), None);
         assert_eq!(row.output_default, 4_096);
+    }
+
+    #[test]
+    fn schemas_are_followed_by_all_or_by_those_that_are_named() {
+        let all: Translation = toml::from_str("schema = true").expect("a table");
+        let some: Translation = toml::from_str(r#"schema_models = ["*a-*"]"#).expect("a table");
+        assert!(all.follows_schema("b") && some.follows_schema("eu.a-1"));
+        assert!(!some.follows_schema("b") && !Translation::default().follows_schema("a-1"));
     }
 }

@@ -28,7 +28,7 @@ impl Target {
                 sluicegate_catalog::CapName::MaxTokens => CapName::MaxTokens,
                 sluicegate_catalog::CapName::MaxCompletionTokens => CapName::MaxCompletionTokens,
             },
-            follows_schema: row.schema,
+            follows_schema: row.follows_schema(model),
             thinking: match row.thinking_of(model) {
                 None => ThinkingForm::None,
                 Some(ThinkingBy::Effort) => ThinkingForm::Effort,
