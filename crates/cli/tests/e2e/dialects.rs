@@ -6,13 +6,17 @@
 use crate::harness::{Fake, Gateway, node, python};
 use crate::sdks::{arguments, served_by};
 
-/// The upstreams: a provider, and what is added to its account.
-const TARGETS: [(&str, &str); 5] = [
-    ("openai", ""),
-    ("anthropic", ""),
-    ("gemini", ""),
-    ("bedrock", ", region: us-east-1"),
-    ("cohere", ""),
+/// The upstreams: a provider, a model of its own, and what is added to its account.
+const TARGETS: [(&str, &str, &str); 5] = [
+    ("openai", "gpt-5.5", ""),
+    ("anthropic", "claude-sonnet-4-6", ""),
+    ("gemini", "gemini-2.5-flash", ""),
+    (
+        "bedrock",
+        "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        ", region: us-east-1",
+    ),
+    ("cohere", "command-a-reasoning-08-2025", ""),
 ];
 
 /// A user of one SDK.
@@ -20,9 +24,15 @@ struct User {
     script: &'static str,
     more: &'static [&'static str],
     jobs: &'static [&'static str],
-    /// Targets, and the jobs that cannot be asked of them.
-    without: &'static [(&'static str, &'static [&'static str])],
+    /// Targets, and a job of which they cannot be told something: it is refused by that name, and done where the route lets it be
+    /// dropped.
+    dropped: &'static [(&'static [&'static str], &'static str, Refused)],
+    /// Targets, and a job that cannot be asked of them.
+    without: &'static [(&'static [&'static str], &'static str, Refused)],
 }
+
+/// Whether a strict route refuses a job, and the name by which it does.
+type Refused = Option<&'static str>;
 
 const OPENAI_CHAT: User = User {
     script: "openai_chat.py",
@@ -36,11 +46,11 @@ const OPENAI_CHAT: User = User {
         "streamed_structured",
         "images",
     ],
+    dropped: &[],
     without: &[],
 };
 const OPENAI_RESPONSES: User = User {
     script: "openai_responses.py",
-    more: &[],
     jobs: &[
         "plain",
         "stream",
@@ -49,7 +59,7 @@ const OPENAI_RESPONSES: User = User {
         "structured",
         "images",
     ],
-    without: &[],
+    ..OPENAI_CHAT
 };
 const ANTHROPIC: User = User {
     script: "anthropic_sdk.py",
@@ -64,8 +74,16 @@ const ANTHROPIC: User = User {
         "images",
         "count_tokens",
     ],
-    // Thoughts that OpenAI keeps to itself cannot be shown.
-    without: &[("openai", &["thinking"])],
+    dropped: &[],
+    without: &[
+        // Thoughts that OpenAI keeps to itself cannot be shown.
+        (&["openai"], "thinking", None),
+        (
+            &["openai", "gemini", "bedrock", "cohere"],
+            "count_tokens",
+            Some("token counts"),
+        ),
+    ],
 };
 const GOOGLE: User = User {
     script: "google_sdk.py",
@@ -80,11 +98,15 @@ const GOOGLE: User = User {
         "images",
         "count_tokens",
     ],
-    without: &[],
+    dropped: &[],
+    without: &[(
+        &["openai", "anthropic", "bedrock", "cohere"],
+        "count_tokens",
+        Some("token counts"),
+    )],
 };
 const LANGCHAIN: User = User {
     script: "langchain_chat.py",
-    more: &[],
     jobs: &[
         "plain",
         "stream",
@@ -93,7 +115,13 @@ const LANGCHAIN: User = User {
         "structured",
         "images",
     ],
-    without: &[],
+    // Where a function stands for the schema, it is to be called once.
+    dropped: &[(
+        &["gemini", "bedrock", "cohere"],
+        "structured",
+        Some("parallel_tool_calls"),
+    )],
+    ..OPENAI_CHAT
 };
 const LANGCHAIN_RESPONSES: User = User {
     more: &["--responses"],
@@ -103,7 +131,7 @@ const AGENTS: User = User {
     script: "agents_sdk.py",
     more: &["--api", "chat"],
     jobs: &["plain", "tools", "streamed_tools", "output_type"],
-    without: &[],
+    ..OPENAI_CHAT
 };
 const AGENTS_RESPONSES: User = User {
     more: &["--api", "responses"],
@@ -111,7 +139,6 @@ const AGENTS_RESPONSES: User = User {
 };
 const OPENAI_NODE: User = User {
     script: "openai_chat.mjs",
-    more: &[],
     jobs: &[
         "plain",
         "stream",
@@ -122,7 +149,7 @@ const OPENAI_NODE: User = User {
         "streamedStructured",
         "images",
     ],
-    without: &[],
+    ..OPENAI_CHAT
 };
 const AI_CHAT: User = User {
     script: "ai_sdk.mjs",
@@ -136,14 +163,28 @@ const AI_CHAT: User = User {
         "streamedStructured",
         "images",
     ],
-    without: &[],
+    ..OPENAI_CHAT
 };
 const AI_RESPONSES: User = User {
     more: &["--provider", "openai-responses"],
+    // It names what was said before a call by its id, for OpenAI to look up.
+    dropped: &[
+        (&["cohere"], "tools", Some("item_reference")),
+        (&["cohere"], "streamedTools", None),
+    ],
     ..AI_CHAT
 };
 const AI_ANTHROPIC: User = User {
     more: &["--provider", "anthropic"],
+    // It has a tool called once for what is to be JSON.
+    dropped: &[
+        (
+            &["gemini", "bedrock", "cohere"],
+            "structured",
+            Some("disable_parallel_tool_use"),
+        ),
+        (&["gemini", "bedrock", "cohere"], "streamedStructured", None),
+    ],
     ..AI_CHAT
 };
 const AI_GOOGLE: User = User {
@@ -151,44 +192,63 @@ const AI_GOOGLE: User = User {
     ..AI_CHAT
 };
 
-/// One fake, one gateway with a deployment a target, and the user's jobs on each.
+impl User {
+    /// What the script is told to do at `provider`: the jobs that are done, those that are done where something may be dropped, and
+    /// those that are refused.
+    fn arguments(&self, provider: &str) -> Vec<String> {
+        let of = |list: &'static [(&'static [&'static str], &'static str, Refused)]| {
+            list.iter()
+                .filter(|(targets, ..)| targets.contains(&provider))
+        };
+        let dropped: Vec<&str> = of(self.dropped).map(|(_, job, _)| *job).collect();
+        let mut left_out = of(self.dropped).chain(of(self.without));
+        let done = self.jobs.iter().copied();
+        let done: Vec<&str> = done
+            .filter(|job| !left_out.clone().any(|(_, other, _)| other == job))
+            .collect();
+        let mut arguments = vec![format!("--ask=at-{provider}={}", done.join(","))];
+        if !dropped.is_empty() {
+            arguments.push(format!("--ask=lossy-{provider}={}", dropped.join(",")));
+        }
+        arguments.extend(left_out.by_ref().filter_map(|(_, job, name)| {
+            name.map(|name| format!("--refused=at-{provider}:{job}={name}"))
+        }));
+        arguments
+    }
+}
+
+/// One fake, one gateway with a deployment and a lossy route a target, and the user's jobs on each.
 async fn everywhere(user: &User) {
     let fake = Fake::start("").await;
-    let mut accounts = String::new();
-    let mut deployments = String::new();
-    for (provider, more) in TARGETS {
+    let (mut accounts, mut deployments, mut routes) = (String::new(), String::new(), String::new());
+    for (provider, model, more) in TARGETS {
         accounts += &format!(
             "  {provider}: {{ provider: {provider}, base_url: \"http://{}\", api_key: ours{more} }}\n",
             fake.address
         );
-        deployments += &format!("  at-{provider}: {{ account: {provider} }}\n");
+        deployments += &format!("  at-{provider}: {{ account: {provider}, model: \"{model}\" }}\n");
+        routes += &format!("  lossy-{provider}: {{ primary: at-{provider}, lossy: allow }}\n");
     }
-    let gateway =
-        Gateway::start(&format!("accounts:\n{accounts}deployments:\n{deployments}")).await;
+    let config = format!("accounts:\n{accounts}deployments:\n{deployments}routes:\n{routes}");
+    let gateway = Gateway::start(&config).await;
     let base_url = gateway.base_url();
-    for (provider, _) in TARGETS {
-        let left_out = user
-            .without
-            .iter()
-            .filter(|(target, _)| *target == provider)
-            .flat_map(|(_, jobs)| *jobs);
-        let left_out: Vec<&str> = left_out.copied().collect();
-        let jobs: Vec<&str> = user
-            .jobs
-            .iter()
-            .copied()
-            .filter(|job| !left_out.contains(job))
-            .collect();
-        let (model, jobs) = (format!("at-{provider}"), jobs.join(","));
-        let mut arguments = vec!["--base-url", &base_url, "--model", &model, "--jobs", &jobs];
-        arguments.extend(user.more);
-        let report = if user.script.ends_with(".mjs") {
-            node(user.script, &arguments).await
-        } else {
-            python(user.script, &arguments).await
-        };
-        assert!(report["checks"].as_u64().unwrap() > 0, "{model}: {report}");
-    }
+    let asked: Vec<String> = TARGETS
+        .iter()
+        .flat_map(|(provider, ..)| user.arguments(provider))
+        .collect();
+    let mut arguments = vec!["--base-url", &base_url];
+    arguments.extend(user.more);
+    arguments.extend(asked.iter().map(String::as_str));
+    let report = if user.script.ends_with(".mjs") {
+        node(user.script, &arguments).await
+    } else {
+        python(user.script, &arguments).await
+    };
+    let checks = report["checks"].as_u64().unwrap();
+    assert!(
+        checks >= (TARGETS.len() * user.jobs.len()) as u64,
+        "{report}"
+    );
     gateway.idle().await;
 }
 
@@ -235,7 +295,6 @@ async fn the_anthropic_sdk_raises_what_its_user_expects() {
         "wrong=BadRequestError:400",
         "unknown=NotFoundError:404",
         "limited=RateLimitError:429",
-        "overloaded=OverloadedError:529",
         "failing=InternalServerError:502",
     ];
     fails("anthropic_sdk.py", "anthropic", &errors).await;
