@@ -18,6 +18,7 @@ mod charge_drift;
 mod commands;
 mod deadlines;
 mod dialects;
+mod fallback_with_json;
 mod harness;
 mod lanes;
 mod learned_limits;
