@@ -30,6 +30,7 @@ use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
 use crate::health::Passed;
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
+use crate::metrics::{Estimate, tokens};
 use crate::outgoing::Outgoing;
 use crate::settlement::{self, Settlement};
 use crate::snapshot::Route;
@@ -372,15 +373,29 @@ impl Call<'_> {
     fn compare(&self, source: Source, told: Option<Amounts>, charged: Amounts) {
         if let Some(told) = told {
             let drift = self.route.upstream.drift();
-            drift.compare(self.route.account, source, told, charged);
+            let taken = drift.compare(self.route.account, source, told, charged);
+            let estimate = Estimate {
+                provider: self.route.account.provider.id.clone(),
+                model: self.route.deployment.name.clone(),
+                estimate: "charge",
+            };
+            self.gateway
+                .metrics()
+                .estimated(&estimate, tokens(charged), tokens(taken));
         }
     }
 
     fn settlement(&self) -> Settlement {
+        settlement::sample(
+            self.route,
+            self.envelope.body(),
+            self.gateway.sampled_counts(),
+        );
         Settlement::new(
             self.route,
             self.envelope.facts(),
             self.gateway.answer_lengths(),
+            self.gateway.calibrations(),
         )
         .of_route(self.exchange.route_name())
     }

@@ -15,6 +15,7 @@ mod arrival;
 mod breakers;
 mod chaos;
 mod charge_drift;
+mod clients;
 mod commands;
 mod deadlines;
 mod dialects;
