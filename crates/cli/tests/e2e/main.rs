@@ -18,6 +18,8 @@ mod charge_drift;
 mod clients;
 mod commands;
 mod deadlines;
+mod dialects;
+mod fallback_with_json;
 mod harness;
 mod lanes;
 mod learned_limits;
