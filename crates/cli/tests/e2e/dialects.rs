@@ -28,7 +28,7 @@ struct User {
     /// dropped.
     dropped: &'static [(&'static [&'static str], &'static str, Refused)],
     /// Targets, and a job that cannot be asked of them.
-    without: &'static [(&'static [&'static str], &'static str, Refused)],
+    without: &'static [(&'static [&'static str], &'static str)],
 }
 
 /// Whether a strict route refuses a job, and the name by which it does.
@@ -75,15 +75,8 @@ const ANTHROPIC: User = User {
         "count_tokens",
     ],
     dropped: &[],
-    without: &[
-        // Thoughts that OpenAI keeps to itself cannot be shown.
-        (&["openai"], "thinking", None),
-        (
-            &["openai", "gemini", "bedrock", "cohere"],
-            "count_tokens",
-            Some("token counts"),
-        ),
-    ],
+    // Thoughts that OpenAI keeps to itself cannot be shown.
+    without: &[(&["openai"], "thinking")],
 };
 const GOOGLE: User = User {
     script: "google_sdk.py",
@@ -99,11 +92,7 @@ const GOOGLE: User = User {
         "count_tokens",
     ],
     dropped: &[],
-    without: &[(
-        &["openai", "anthropic", "bedrock", "cohere"],
-        "count_tokens",
-        Some("token counts"),
-    )],
+    without: &[],
 };
 const LANGCHAIN: User = User {
     script: "langchain_chat.py",
@@ -196,23 +185,26 @@ impl User {
     /// What the script is told to do at `provider`: the jobs that are done, those that are done where something may be dropped, and
     /// those that are refused.
     fn arguments(&self, provider: &str) -> Vec<String> {
-        let of = |list: &'static [(&'static [&'static str], &'static str, Refused)]| {
-            list.iter()
-                .filter(|(targets, ..)| targets.contains(&provider))
-        };
-        let dropped: Vec<&str> = of(self.dropped).map(|(_, job, _)| *job).collect();
-        let mut left_out = of(self.dropped).chain(of(self.without));
-        let done = self.jobs.iter().copied();
-        let done: Vec<&str> = done
-            .filter(|job| !left_out.clone().any(|(_, other, _)| other == job))
+        let dropped: Vec<_> = self
+            .dropped
+            .iter()
+            .filter(|(targets, ..)| targets.contains(&provider))
+            .map(|(_, job, name)| (*job, *name))
             .collect();
+        let is_left_out = |job: &str| {
+            dropped.iter().any(|(other, _)| *other == job)
+                || self
+                    .without
+                    .iter()
+                    .any(|(targets, other)| targets.contains(&provider) && *other == job)
+        };
+        let done = self.jobs.iter().copied();
+        let done: Vec<&str> = done.filter(|job| !is_left_out(job)).collect();
         let mut arguments = vec![format!("--ask=at-{provider}={}", done.join(","))];
-        if !dropped.is_empty() {
-            arguments.push(format!("--ask=lossy-{provider}={}", dropped.join(",")));
+        for (job, name) in dropped {
+            arguments.push(format!("--ask=lossy-{provider}={job}"));
+            arguments.extend(name.map(|name| format!("--refused=at-{provider}:{job}={name}")));
         }
-        arguments.extend(left_out.by_ref().filter_map(|(_, job, name)| {
-            name.map(|name| format!("--refused=at-{provider}:{job}={name}"))
-        }));
         arguments
     }
 }
@@ -295,6 +287,7 @@ async fn the_anthropic_sdk_raises_what_its_user_expects() {
         "wrong=BadRequestError:400",
         "unknown=NotFoundError:404",
         "limited=RateLimitError:429",
+        "overloaded=OverloadedError:529",
         "failing=InternalServerError:502",
     ];
     fails("anthropic_sdk.py", "anthropic", &errors).await;
