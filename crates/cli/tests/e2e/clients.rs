@@ -143,3 +143,30 @@ async fn failures_are_told_in_the_clients_dialect() {
     }
     gateway.idle().await;
 }
+
+#[tokio::test]
+async fn a_fallback_that_cannot_be_told_the_request_is_named_with_the_failure() {
+    let fake = Fake::start("").await;
+    let gateway = Gateway::start(&format!(
+        "accounts:
+  a: {{ provider: openai, base_url: \"{0}\", api_key: k }}
+  b: {{ provider: anthropic, base_url: \"{0}\", api_key: k }}
+deployments: {{ m: {{ account: a }}, claude: {{ account: b }} }}
+routes: {{ r: {{ primary: m, fallbacks: [{{ to: claude }}] }} }}
+lanes: {{ api: {{ max_attempts: 2 }} }}
+",
+        fake.base_url().trim_end_matches("/v1")
+    ))
+    .await;
+    for _ in 0..2 {
+        fake.next_fails(&json!({"status": 500})).await;
+    }
+    let hello = json!([{ "role": "user", "content": "hi" }]);
+    let body = json!({ "model": "r", "messages": hello, "seed": 7 });
+    let answer = gateway.chat(&body).await;
+    let message = answer.json()["error"]["message"].to_string();
+    assert_eq!(answer.status, 502, "{message}");
+    let untried = "claude was not tried: it cannot be told `seed`";
+    assert!(message.contains(untried), "{message}");
+    gateway.idle().await;
+}

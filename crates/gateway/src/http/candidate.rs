@@ -50,6 +50,21 @@ pub(crate) enum Unsayable {
     Body(RequestError),
 }
 
+impl Unsayable {
+    /// In words, of one that was not asked.
+    pub(super) fn why(&self) -> String {
+        match self {
+            Self::Operation => "it has nothing of the kind".to_owned(),
+            Self::Members(members) => {
+                let members = members.iter().map(|member| format!("`{}`", member.field));
+                let members: Vec<String> = members.collect();
+                format!("it cannot be told {}", members.join(", "))
+            }
+            Self::Body(error) => error.message.clone(),
+        }
+    }
+}
+
 /// All of one request's, in the order of its route.
 #[derive(Debug)]
 pub(super) struct CandidateList<'a> {

@@ -261,6 +261,14 @@ fn status_in(dialect: Dialect, status: StatusCode, overload: bool) -> StatusCode
 }
 
 impl Described {
+    /// Goes on with `more`.
+    pub(super) fn add(&mut self, more: &str) {
+        let last = self.message.trim_end_matches('.').len();
+        self.message.truncate(last);
+        self.message.push_str("; ");
+        self.message.push_str(more);
+    }
+
     fn out(&self) -> ErrorOut<'_> {
         ErrorOut {
             status: self.status,

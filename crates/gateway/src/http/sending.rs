@@ -428,7 +428,14 @@ impl<'a> Sending<'a> {
             } else {
                 ClientRetry::Welcome
             };
-            return Err(failure.after(self.tried, self.calls, client, wait).into());
+            let failure = failure.after(self.tried, self.calls, client, wait);
+            let untried = self.unsayable.take();
+            return Err(Failure::from(match untried {
+                Some((place, unsayable)) => {
+                    failure.without(shown_name(self.candidates.at(place).route), &unsayable)
+                }
+                None => failure,
+            }));
         }
         if let Some((_, mut refused)) = self.refused.take() {
             if let (Some(own), Some(wait)) = (refused.wait, wait) {

@@ -5,6 +5,7 @@ mod words;
 
 use std::time::Duration;
 
+use super::candidate::Unsayable;
 use http::StatusCode;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Failure, FailureKind};
@@ -23,6 +24,8 @@ pub(crate) struct UpstreamFailure {
     /// When some target could take the request, where that is known to be sooner than this one wants it.
     opens: Option<Duration>,
     client: ClientRetry,
+    /// Who was not tried, and why, in words.
+    untried: Option<String>,
 }
 
 /// An attempt that failed.
@@ -84,6 +87,7 @@ impl UpstreamFailure {
             calls: 0,
             opens: None,
             client: ClientRetry::Welcome,
+            untried: None,
         }
     }
 
@@ -100,6 +104,14 @@ impl UpstreamFailure {
         self.client = client;
         self.opens = opens;
         self
+    }
+
+    /// The same where `deployment` was not tried, since it cannot be told what the request says.
+    pub(super) fn without(self, deployment: &str, unsayable: &Unsayable) -> Self {
+        Self {
+            untried: Some(format!("{deployment} was not tried: {}", unsayable.why())),
+            ..self
+        }
     }
 
     /// The failure as those see it who decide what follows.

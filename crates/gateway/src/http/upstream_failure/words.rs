@@ -27,10 +27,10 @@ impl UpstreamFailure {
             let tried = self.attempts.iter();
             let tried = tried.map(|tried| format!("{} ({})", tried.deployment, tried.kind.name()));
             let tried: Vec<String> = tried.collect();
-            let attempts = format!("; {} attempts: {}", tried.len(), tried.join(", "));
-            let last = described.message.trim_end_matches('.').len();
-            described.message.truncate(last);
-            described.message.push_str(&attempts);
+            described.add(&format!("{} attempts: {}", tried.len(), tried.join(", ")));
+        }
+        if let Some(untried) = &self.untried {
+            described.add(untried);
         }
         if self.client == ClientRetry::Multiplies {
             described.retry = Retry::Useless;
