@@ -246,7 +246,11 @@ impl Progress {
                 self.cut = matches!(finish, FinishReason::Length | FinishReason::ContextFull);
                 self.usage = usage.or(self.usage);
             }
-            Event::Error(_) | Event::Ping | Event::Signature(_) | Event::SealedThinking(_) => {}
+            Event::Error(_)
+            | Event::Ping
+            | Event::Logprobs(_)
+            | Event::Signature(_)
+            | Event::SealedThinking(_) => {}
         }
     }
 }
