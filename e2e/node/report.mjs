@@ -10,6 +10,8 @@ const ARGUMENTS = {
   "api-key": { type: "string", default: "any" },
   model: { type: "string", default: "gpt-5.5" },
   jobs: { type: "string" }, // names, with commas between; all by default
+  ask: { type: "string", multiple: true, default: [] }, // MODEL=JOBS, one model after another, in place of model and jobs
+  refused: { type: "string", multiple: true, default: [] }, // MODEL:JOB=NAME, a job that the model refuses with 400 and that name
   error: { type: "string", multiple: true, default: [] }, // MODEL=CLASS:STATUS, what a call to that model raises
 };
 
@@ -17,20 +19,47 @@ const ARGUMENTS = {
 export async function run(jobs, more = {}) {
   const args = parsed({ ...ARGUMENTS, ...more });
   const names = args.jobs?.split(",") ?? Object.keys(jobs);
-  const unknown = names.filter((name) => !(name in jobs));
+  const plan = args.ask.length > 0 ? asked(args) : [[args.model, names]];
+  const refused = refusals(args);
+  const unknown = [...plan.flatMap(([, names]) => names), ...refused.map(([, name]) => name)].filter((name) => !(name in jobs));
   if (!args["base-url"] || unknown.length > 0) {
     usage(unknown.length > 0 ? `no job ${unknown}; there are ${Object.keys(jobs)}` : "--base-url is missing");
   }
   const outcome = new Report();
-  for (const name of names) {
-    outcome.job = name;
-    try {
-      await jobs[name](outcome, args);
-    } catch (error) {
-      outcome.check(false, `raised ${error?.stack ?? error}`);
+  for (const [model, names] of plan) {
+    for (const name of names) {
+      outcome.job = args.ask.length > 0 ? `${model}, ${name}` : name;
+      try {
+        await jobs[name](outcome, { ...args, model });
+      } catch (error) {
+        outcome.check(false, `raised ${error?.stack ?? error}`);
+      }
     }
   }
-  outcome.finish({ jobs: names });
+  for (const [model, name, what] of refused) {
+    outcome.job = `${model}, ${name}`;
+    const error = await raised(() => jobs[name](new Report(), { ...args, model }));
+    outcome.equal("status", error?.statusCode ?? error?.status, 400);
+    outcome.check(error?.message.includes(what), `${what} is not named: ${error}`);
+  }
+  outcome.finish({ jobs: plan.flatMap(([, names]) => names) });
+}
+
+/** What `--ask` says: [model, jobs]. */
+function asked(args) {
+  return args.ask.map((text) => {
+    const [, model, names] = /^([^=]+)=(.+)$/.exec(text) ?? usage(`--ask ${text} is not MODEL=JOBS`);
+    return [model, names.split(",")];
+  });
+}
+
+/** What `--refused` says: [model, job, name]. */
+function refusals(args) {
+  return args.refused.map((text) => {
+    const [, model, name, what] =
+      /^([^=]+):(\w+)=(.+)$/.exec(text) ?? usage(`--refused ${text} is not MODEL:JOB=NAME`);
+    return [model, name, what];
+  });
 }
 
 /** What `--error` says: [model, class, status]. */

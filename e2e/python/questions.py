@@ -10,11 +10,16 @@ QUESTION = "What does a sluice gate do when the river rises?"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 
 
+class Keeper(pydantic.BaseModel):
+    name: str
+    on_duty: bool
+
+
 class Level(pydantic.BaseModel):
-    """A structured answer: a text, a number, one of a few words, a list."""
+    """A structured answer: a text, a number, one of a few words, a list, an object inside."""
 
     gate: str
     height_cm: int
     trend: Literal["rising", "falling", "steady"]
     warnings: list[str]
-    keeper_on_duty: bool
+    keeper: Keeper

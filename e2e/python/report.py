@@ -46,20 +46,56 @@ def run(description: str, jobs: dict[str, Callable], *more: Callable[[argparse.A
         metavar="MODEL=CLASS:STATUS",
         help="what a call to that model raises",
     )
+    parser.add_argument(
+        "--ask",
+        type=asked_jobs,
+        action="append",
+        default=[],
+        metavar="MODEL=JOBS",
+        help="jobs for one model after another, in place of --model and --jobs",
+    )
+    parser.add_argument(
+        "--refused",
+        type=refused_job,
+        action="append",
+        default=[],
+        metavar="MODEL:JOB=NAME",
+        help="a job that the model refuses with 400 and that name",
+    )
     for add in more:
         add(parser)
     args = parser.parse_args()
-    for name in args.jobs:
+    plan = args.ask or [(args.model, args.jobs)]
+    for name in [*(name for _, names in plan for name in names), *(name for _, name, _ in args.refused)]:
         if name not in jobs:
             parser.error(f"no job {name}; there are {', '.join(jobs)}")
     outcome = Report()
-    for name in args.jobs:
-        outcome.job = f"{name}: "
-        try:
-            jobs[name](outcome, args)
-        except Exception:
-            outcome.check(False, f"raised\n{traceback.format_exc()}")
-    outcome.finish(jobs=args.jobs)
+    for args.model, names in plan:
+        for name in names:
+            outcome.job = f"{args.model}, {name}: " if args.ask else f"{name}: "
+            try:
+                jobs[name](outcome, args)
+            except Exception:
+                outcome.check(False, f"raised\n{traceback.format_exc()}")
+    for args.model, name, what in args.refused:
+        outcome.job = f"{args.model}, {name}: "
+        error = raised(lambda: jobs[name](Report(), args))
+        outcome.equal(f"status of {error!r}", status_of(error), 400)
+        outcome.check(what in str(error), f"{what} is not named: {error}")
+    outcome.finish(jobs=[name for _, names in plan for name in names], **outcome.results)
+
+
+def asked_jobs(text: str) -> tuple[str, list[str]]:
+    """Model and jobs of `--ask`."""
+    model, _, names = text.partition("=")
+    return model, names.split(",")
+
+
+def refused_job(text: str) -> tuple[str, str, str]:
+    """Model, job and name of `--refused`."""
+    job, _, what = text.partition("=")
+    model, _, name = job.rpartition(":")
+    return model, name, what
 
 
 def expected_error(text: str) -> tuple[str, str, int]:
@@ -80,10 +116,15 @@ def raised(call: Callable[[], object]) -> Exception | None:
 
 def check_error(outcome: "Report", what: str, error: Exception | None, kind: str, status: int) -> None:
     """It is of that class, of that status, and says something."""
-    classes = [ancestor.__name__ for ancestor in type(error).__mro__]
-    outcome.check(kind in classes, f"{what}: {error!r} is no {kind}")
-    outcome.equal(f"{what}, status", getattr(error, "status_code", getattr(error, "code", None)), status)
+    ancestors = [ancestor.__name__ for ancestor in type(error).__mro__]
+    outcome.check(kind in ancestors, f"{what}: {error!r} is no {kind}")
+    outcome.equal(f"{what}, status", status_of(error), status)
     outcome.check(len(str(error)) > 20, f"{what}: says only {error}")
+
+
+def status_of(error: Exception | None) -> int | None:
+    """Where each SDK keeps it."""
+    return getattr(error, "status_code", getattr(error, "code", None))
 
 
 def origin(args) -> str:
@@ -96,6 +137,8 @@ class Report:
         self.failures: list[str] = []
         self.checks = 0
         self.job = ""
+        # What a job found out, for whoever started the script.
+        self.results: dict[str, object] = {}
 
     def check(self, holds: bool, what: str) -> None:
         self.checks += 1

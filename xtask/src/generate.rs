@@ -26,6 +26,10 @@ pub(crate) const GENERATED: &[Generated] = &[
         text: sluicegate_catalog::reference,
     },
     Generated {
+        path: "docs/translation.md",
+        text: sluicegate_dialect::reference,
+    },
+    Generated {
         path: "docs/rules.md",
         text: tidy::rules_page,
     },

@@ -1,9 +1,10 @@
 //! Long randomised runs, with a page about what was run and what came of it.
 //!
-//! A round runs every property test with many cases from fresh seeds, and the end-to-end chaos tests and the fuzz targets
-//! with more rounds than in the ordinary test run. A found failure is kept by proptest beside the test, to be committed
-//! with the mend.
+//! First each fuzz target runs for its minutes. Then a round runs every property test with many cases from fresh seeds, and the
+//! end-to-end chaos tests with more rounds than in the ordinary test run. A found failure is kept by proptest beside the test, to
+//! be committed with the mend.
 
+mod fuzz;
 mod zero429;
 
 use std::fmt::Write as _;
@@ -31,7 +32,7 @@ pub(crate) struct Args {
     /// No round is begun after that many minutes
     #[arg(long, default_value_t = 30)]
     minutes: u64,
-    /// How many rounds, each from seeds of its own
+    /// How many rounds, each from seeds of its own; 0 for the fuzz targets alone
     #[arg(long, default_value_t = 8)]
     seeds: u32,
     /// Cases per property and round
@@ -40,9 +41,15 @@ pub(crate) struct Args {
     /// Rounds of each end-to-end chaos test
     #[arg(long, default_value_t = 200)]
     chaos_rounds: u32,
-    /// Rounds of each fuzz target, of which a hundred thousand take some ten seconds
-    #[arg(long, default_value_t = 200_000)]
-    fuzz_rounds: u64,
+    /// Minutes for each fuzz target, before the rounds; 0 for none of them
+    #[arg(long, default_value_t = 10)]
+    fuzz_minutes: u64,
+    /// The seed of the fuzz targets
+    #[arg(long, default_value_t = 1)]
+    fuzz_seed: u64,
+    /// How many fuzz targets run at once
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    fuzz_at_once: u32,
 }
 
 /// What else can be run for long.
@@ -59,7 +66,7 @@ struct Round {
     outcome: String,
 }
 
-/// Runs the rounds and writes the page.
+/// Runs the fuzz targets and the rounds and writes a page for each of the two.
 ///
 /// # Errors
 ///
@@ -70,7 +77,25 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let workspace = Workspace::load()?;
     let mut runner = Runner::new()?;
-    let environment = setup::prepare(&workspace, &mut runner)?;
+    let is_clean = args.fuzz_minutes == 0 || {
+        let plan = fuzz::Plan {
+            minutes: args.fuzz_minutes,
+            seed: args.fuzz_seed,
+            at_once: args.fuzz_at_once,
+        };
+        fuzz::run(&plan, &workspace, &mut runner)?
+    };
+    let is_clean = (args.seeds == 0 || all_rounds(args, &workspace, &mut runner)?) && is_clean;
+    Ok(if is_clean {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Whether all of them ended well.
+fn all_rounds(args: &Args, workspace: &Workspace, runner: &mut Runner) -> anyhow::Result<bool> {
+    let environment = setup::prepare(workspace, runner)?;
     let started = clock::now();
     let time_max = Duration::from_secs(args.minutes.saturating_mul(60));
     let mut rounds = Vec::new();
@@ -79,17 +104,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             break;
         }
         println!("==> round {seed} of {}", args.seeds);
-        rounds.push(round(seed, args, &workspace, &mut runner, &environment)?);
+        rounds.push(round(seed, args, workspace, runner, &environment)?);
     }
     let page = page(args, &Machine::look(), &rounds);
-    let path = keep(&workspace, "soak", &page)?;
+    let path = keep(workspace, "soak", &page)?;
     println!("\n{page}\nwritten to {}", path.display());
-    let is_clean = rounds.iter().all(|round| round.outcome == "ok");
-    Ok(if is_clean {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(rounds.iter().all(|round| round.outcome == "ok"))
 }
 
 fn round(
@@ -112,7 +132,6 @@ fn round(
         .env("PROPTEST_RNG_SEED", seed.to_string())
         .env("SLUICEGATE_CHAOS_ROUNDS", args.chaos_rounds.to_string())
         .env("SLUICEGATE_CHAOS_SEED", seed.to_string())
-        .env("SLUICEGATE_FUZZ_ROUNDS", args.fuzz_rounds.to_string())
         .env("SLUICEGATE_FUZZ_SEED", seed.to_string());
     test::with_environment(&mut tests, environment);
     let started = clock::now();
@@ -151,13 +170,12 @@ fn page(args: &Args, machine: &Machine, rounds: &[Round]) -> String {
         seeds,
         cases,
         chaos_rounds,
-        fuzz_rounds,
         ..
     } = args;
     let mut page = format!(
         "# Soak of {}\n\n\
          Command: `cargo xtask soak --minutes {minutes} --seeds {seeds} --cases {cases} --chaos-rounds {chaos_rounds} \
-         --fuzz-rounds {fuzz_rounds}`\n\n\
+         --fuzz-minutes 0`\n\n\
          Machine: {machine}\n\n\
          | seed | seconds | tests passed | failed | outcome |\n|---|---|---|---|---|\n",
         clock::today()
@@ -185,7 +203,9 @@ mod tests {
             seeds: 2,
             cases: 3,
             chaos_rounds: 4,
-            fuzz_rounds: 5,
+            fuzz_minutes: 0,
+            fuzz_seed: 1,
+            fuzz_at_once: 2,
         };
         let machine = Machine::look();
         let rounds = [Round {
@@ -199,7 +219,7 @@ mod tests {
         }];
         let page = page(&args, &machine, &rounds);
         assert!(page.contains(
-            "`cargo xtask soak --minutes 1 --seeds 2 --cases 3 --chaos-rounds 4 --fuzz-rounds 5`"
+            "`cargo xtask soak --minutes 1 --seeds 2 --cases 3 --chaos-rounds 4 --fuzz-minutes 0`"
         ));
         assert!(page.contains(&format!("Machine: {machine}\n")));
         assert!(page.ends_with("| 1 | 60 | 7 | 1 | exit status: 101 |\n"));

@@ -18,6 +18,9 @@ use crate::workspace::{Workspace, find_on_path};
 /// Of one step; a build of everything on two slow cores takes a third of it.
 const STEP_TIME_MAX: Duration = Duration::from_secs(45 * 60);
 
+/// Of each fuzz target; `soak` gives them minutes.
+const FUZZ_SECONDS: u64 = 10;
+
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Leave out the API documentation
@@ -77,6 +80,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     for (step, mut command) in test_commands(&workspace) {
         with_environment(&mut command, &environment);
+        command.env("SLUICEGATE_FUZZ_SECONDS", FUZZ_SECONDS.to_string());
         reports.push(cargo_step(&mut runner, step, &mut command)?);
     }
     Ok(summarise(&reports))

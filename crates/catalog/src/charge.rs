@@ -189,6 +189,8 @@ pub struct RequestSize {
     pub messages: u64,
     /// Images among the content.
     pub images: u64,
+    /// What they make by the provider's formula and their sizes, where it publishes one.
+    pub image_tokens: Option<u64>,
     /// Requested choices (`n`); 1 where the request names none.
     pub choices: u64,
     /// Candidates generated for each choice (`best_of`); 1 where the request names none.
@@ -207,6 +209,7 @@ impl RequestSize {
             text_tokens: tokens,
             messages: 1,
             images: 0,
+            image_tokens: None,
             choices: 1,
             best_of: 1,
             output_cap: None,
@@ -328,7 +331,7 @@ impl ChargeRule {
 
 impl Input {
     fn tokens(self, size: &RequestSize) -> u64 {
-        let (text, image_tokens) = match self {
+        let (text, images) = match self {
             Self::Bytes {
                 bytes_per_token,
                 message_tokens,
@@ -336,11 +339,15 @@ impl Input {
             } => {
                 let text = size.text_bytes.div_ceil(bytes_per_token.get());
                 let messages = message_tokens.saturating_mul(size.messages);
-                (text.saturating_add(messages), image_tokens)
+                let images = image_tokens.saturating_mul(size.images);
+                (text.saturating_add(messages), images)
             }
-            Self::Tokens { image_tokens } => (size.text_tokens, image_tokens),
+            Self::Tokens { image_tokens } => {
+                let usual = image_tokens.saturating_mul(size.images);
+                (size.text_tokens, size.image_tokens.unwrap_or(usual))
+            }
         };
-        text.saturating_add(image_tokens.saturating_mul(size.images))
+        text.saturating_add(images)
     }
 }
 
@@ -407,6 +414,7 @@ mod tests {
             text_tokens: u64::MAX,
             messages: u64::MAX,
             images: u64::MAX,
+            image_tokens: Some(u64::MAX),
             choices: u64::MAX,
             best_of: u64::MAX,
             output_cap: Some(u64::MAX),

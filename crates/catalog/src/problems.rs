@@ -155,6 +155,8 @@ impl Provider {
             .chain(self.signals.iter().map(|signal| &signal.evidence))
             .chain(self.work_ms.iter().map(|work| &work.evidence))
             .chain(self.lane_priority.iter().map(|priority| &priority.evidence))
+            .chain(self.vocabularies.iter().map(|row| &row.evidence))
+            .chain(self.images.iter().map(|images| &images.evidence))
             .chain(self.errors.iter().map(|error| &error.evidence))
     }
 }

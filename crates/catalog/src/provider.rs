@@ -7,8 +7,10 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use sluicegate_core::Meter;
 
+use crate::vocabulary;
 use crate::{
-    BodyHint, Charge, ErrorMatch, LanePriority, LimitRow, Paths, SignalRow, Translation, WorkMs,
+    BodyHint, Charge, ErrorMatch, Images, LanePriority, LimitRow, ModelVocabulary, Paths,
+    SignalRow, Translation, Vocabulary, WorkMs,
 };
 
 /// The rows' texts, sorted by id.
@@ -110,6 +112,12 @@ pub struct Provider {
     pub work_ms: Option<WorkMs>,
     /// How a request tells it our lane; `None` where it has no order of its own or lets nobody name it.
     pub lane_priority: Option<LanePriority>,
+    /// What it makes of an image's size; `None` where that is not known.
+    #[serde(default)]
+    pub images: Option<Images>,
+    /// From which published vocabularies the tokens of its models are; models that fit none are not known.
+    #[serde(default)]
+    pub vocabularies: Vec<ModelVocabulary>,
     /// Where the body of a refusal says how long to wait, the best place first.
     #[serde(default)]
     pub retry_in_body: Vec<BodyHint>,
@@ -168,6 +176,11 @@ impl Auth {
 }
 
 impl Provider {
+    /// The vocabulary of `model`, by the provider's name for it, where that is known.
+    pub fn vocabulary(&self, model: &str) -> Option<Vocabulary> {
+        vocabulary::find(&self.vocabularies, model)
+    }
+
     /// Whether it serves a model of that name, as far as the row can tell.
     pub fn serves(&self, model: &str) -> bool {
         self.model_patterns

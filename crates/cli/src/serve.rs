@@ -161,7 +161,9 @@ fn greet(running: &Running, source: &Source) {
     };
     let host = reachable(address);
     print::line(format_args!(
-        "\n  OpenAI(base_url=\"http://{host}/v1\", api_key=\"any\")\n\n  \
+        "\n  OpenAI(base_url=\"http://{host}/v1\", api_key=\"any\")\n  \
+         Anthropic(base_url=\"http://{host}\", api_key=\"any\")\n  \
+         genai.Client(http_options={{\"base_url\": \"http://{host}\"}}, api_key=\"any\")\n\n  \
          curl http://{host}/v1/chat/completions -H 'content-type: application/json' \\\n    \
          -d '{{\"model\":\"{model}\",\"messages\":[{{\"role\":\"user\",\"content\":\"Hello!\"}}]}}'\n"
     ));

@@ -56,8 +56,8 @@ pub use aws::AwsCredentials;
 pub use errors::{Errors, Problem};
 pub use ledgers::Ledgers;
 pub use policy::{
-    Account, Deployment, Family, Lane, Lanes, Operator, Pattern, Policy, Price, Queue, Retry,
-    Server, Slots, Stream, Timeouts, UpstreamModel, Webhook,
+    Account, Deployment, Estimates, Family, Lane, Lanes, Operator, Pattern, Policy, Price, Queue,
+    Retry, Server, Slots, Stream, Timeouts, UpstreamModel, Webhook,
 };
 pub use reference::reference;
 pub use route::{Destination, Fallback, Origin, Route};

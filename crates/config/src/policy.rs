@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use sluicegate_catalog::{ChargeRule, Provider};
 use sluicegate_core::{
-    BackoffRule, BreakerRule, Headroom, LaneRule, LaneRules, Limit, LoadRules, RetryBudgetRule,
-    RetryRule,
+    BackoffRule, BasisPoints, BreakerRule, Headroom, LaneRule, LaneRules, Limit, LoadRules,
+    RetryBudgetRule, RetryRule,
 };
 
 use crate::{AwsCredentials, Route, Secret};
@@ -39,6 +39,8 @@ pub struct Policy {
     pub load: LoadRules,
     /// How streamed answers are passed on.
     pub stream: Stream,
+    /// How tokens are counted before their provider does.
+    pub estimates: Estimates,
     /// The bounds of the waiting lines.
     pub queue: Queue,
     /// How the operator is told what needs a hand.
@@ -346,6 +348,13 @@ pub struct Retry {
 pub struct Stream {
     /// How long the head of a stream is held back for its first content.
     pub head_hold: Duration,
+}
+
+/// How tokens are counted before their provider does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Estimates {
+    /// The share of requests that are counted exactly, where the vocabulary is known.
+    pub sampled: BasisPoints,
 }
 
 /// The bounds of the waiting lines, all together.

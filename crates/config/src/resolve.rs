@@ -67,6 +67,7 @@ pub(crate) fn resolve(root: &Section, problems: &mut Problems) -> Option<Policy>
         retry: retry?,
         load: load?,
         stream: server::stream(root.section("stream"))?,
+        estimates: server::estimates(root.section("estimates"))?,
         queue: queue?,
         operator,
     })

@@ -94,6 +94,11 @@ pub(crate) static ROOT: Object = Object {
             "How streamed answers are passed on.",
         ),
         Field::section(
+            "estimates",
+            Kind::Object(&ESTIMATES),
+            "How tokens are counted before their provider does.",
+        ),
+        Field::section(
             "queue",
             Kind::Object(&QUEUE),
             "The bounds of the waiting lines.",
@@ -191,6 +196,19 @@ static STREAM: Object = Object {
         "10s",
         "How long the head of a stream is held back for its first content, so that a failure before it can still be \
          answered with a real status.",
+    )],
+};
+
+static ESTIMATES: Object = Object {
+    name: "estimates",
+    doc: "How tokens are counted before their provider does. Estimates are calibrated by the usage that providers report, whatever \
+          stands here.",
+    fields: &[Field::defaulted(
+        "sampled",
+        Kind::ShareFromZero,
+        "1%",
+        "The share of the requests to models of a known vocabulary that are counted exactly, on a thread of their own and after they \
+         were sent; the first one loads the vocabulary, which takes half a second there and some 46 MiB for good. `0%`: none.",
     )],
 };
 

@@ -142,6 +142,7 @@ fn a_minimal_file_takes_every_default() {
     assert_eq!(policy.deployments[0].slots, Slots::Limited);
     assert_eq!(policy.operator.webhook, None);
     assert_eq!(policy.stream.head_hold, seconds(10));
+    assert_eq!(policy.estimates.sampled.points(), 100);
     assert_eq!(policy.queue.max_tickets.get(), 10_000);
     assert_eq!(policy.queue.max_bytes, 256 << 20);
     let (index, deployment) = policy.find("whatever").expect("a wildcard for all");

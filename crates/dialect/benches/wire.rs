@@ -9,7 +9,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use sluicegate_catalog::provider;
 use sluicegate_dialect::TextTally;
 use sluicegate_dialect::openai::{ChatStream, Envelope, UsageChunk};
-use sluicegate_dialect::{Changes, IncludeUsage};
+use sluicegate_dialect::{Calibration, Changes, IncludeUsage, Parts};
 
 fn main() {
     divan::main();
@@ -90,4 +90,27 @@ fn stream_event(bencher: Bencher<'_, '_>, events_per_chunk: usize) {
         }
         stream.progress().output_bytes
     });
+}
+
+/// What an estimate costs beyond the tally, once the model is known.
+#[divan::bench]
+fn calibrated(bencher: Bencher<'_, '_>) {
+    let facts = Envelope::decode(&request(KOREAN, 1))
+        .expect("a request")
+        .facts;
+    let mut calibration = Calibration::default();
+    for tokens in 0..200 {
+        calibration.learn(&Parts::of(&facts, None), 300 + tokens);
+    }
+    bencher.bench(|| black_box(&calibration).expected(&Parts::of(black_box(&facts), None)));
+}
+
+/// What it costs to learn from one answer.
+#[divan::bench]
+fn learn(bencher: Bencher<'_, '_>) {
+    let facts = Envelope::decode(&request(KOREAN, 1))
+        .expect("a request")
+        .facts;
+    let mut calibration = Calibration::default();
+    bencher.bench_local(|| calibration.learn(&Parts::of(black_box(&facts), None), 400));
 }

@@ -60,6 +60,8 @@ pub struct Whole {
     pub body: Bytes,
     /// What it used, where it says so.
     pub usage: Option<Usage>,
+    /// Whether the body tells a usage that is an estimate of ours, since the provider told none.
+    pub estimated: bool,
     /// Whether it was cut at its maximum.
     pub cut: bool,
     /// What is wrong with its form, where it has to have one. The body is of no use then.
@@ -201,20 +203,28 @@ impl Crossing {
             }),
             Self::Same(operation) => Ok(Whole {
                 usage: operation.usage(&body),
+                estimated: false,
                 cut: operation.is_cut(&body),
                 misshapen: None,
                 body,
             }),
             Self::Translated { client, provider } => {
                 let mut answer = provider.read_answer(&body)?;
+                let usage = answer.usage;
                 let fit = shape.map_or(Ok(Fit::AsItIs), |shape| shape.fit(&mut answer));
+                let mut estimated = false;
                 let body = match fit {
                     Ok(Fit::AsItIs) if self.keeps_dialect() => body,
-                    _ => client.dialect().write_answer(&answer, &stamp()),
+                    _ => {
+                        let stamp = stamp();
+                        estimated = answer.estimate_usage(stamp.input_tokens);
+                        client.dialect().write_answer(&answer, &stamp)
+                    }
                 };
                 Ok(Whole {
                     body,
-                    usage: answer.usage,
+                    usage,
+                    estimated,
                     cut: is_cut(&answer),
                     misshapen: fit.err(),
                 })
@@ -238,10 +248,12 @@ impl Crossing {
             Self::Translated { client, provider } => (client, provider),
         };
         let mut answer = provider.read_answer(body)?;
+        let usage = answer.usage;
         let fit = shape.map(|shape| shape.fit(&mut answer));
         let (dialect, framing) = (client.dialect(), client.framing());
         Ok(Whole {
-            usage: answer.usage,
+            estimated: answer.estimate_usage(stamp.input_tokens),
+            usage,
             cut: is_cut(&answer),
             misshapen: fit.and_then(Result::err),
             body: write_streamed(dialect, framing, answer, stamp, usage_chunk),

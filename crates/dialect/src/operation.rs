@@ -89,6 +89,15 @@ impl Operation {
         )
     }
 
+    /// The answer of `tokens`, where it only asks how many tokens a request would have.
+    pub fn token_count_body(self, tokens: u64) -> Option<Bytes> {
+        match self {
+            Self::CountTokens => Some(anthropic::token_count_body(tokens)),
+            Self::Content(Call::CountTokens, _) => Some(gemini::token_count_body(tokens)),
+            _ => None,
+        }
+    }
+
     /// Whether a model answers, so that another dialect can say the same.
     pub const fn is_answered_by_model(self) -> bool {
         match self {
@@ -137,6 +146,7 @@ impl Dialect {
             id,
             model: model.to_owned(),
             created_s,
+            input_tokens: 0,
         }
     }
 

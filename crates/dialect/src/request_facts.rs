@@ -1,6 +1,6 @@
 //! What decisions need to know of a request, whatever the dialect that it is written in.
 
-use crate::TextTally;
+use crate::{ImageTokens, TextTally};
 
 /// What a request asks for and how large it is. Sizes are bytes after JSON escapes are undone.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -24,6 +24,8 @@ pub struct RequestFacts {
     pub ready_tokens: u64,
     /// Images among the content, those in results of tools included.
     pub images: u64,
+    /// What they make, by each formula that is published.
+    pub image_tokens: ImageTokens,
     /// Sound clips among the content.
     pub audios: u64,
     /// Documents and other files among the content.

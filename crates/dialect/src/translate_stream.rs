@@ -11,8 +11,8 @@ use crate::operation::gemini_error;
 use crate::shape::ShapedEvents;
 use crate::sse::EventTooLarge;
 use crate::{
-    Dialect, ErrorOut, Misshapen, Progress, ProviderDialect, Shape, anthropic, bedrock, cohere,
-    gemini, openai, responses,
+    Dialect, ErrorOut, Misshapen, Progress, ProviderDialect, Shape, TextTally, Usage, anthropic,
+    bedrock, cohere, gemini, openai, responses, text_tokens,
 };
 
 /// One streamed answer, read in the provider's dialect and written in the client's.
@@ -27,6 +27,9 @@ pub struct StreamTranslation {
     shaped: Option<ShapedEvents>,
     passing: Vec<Event>,
     progress: Progress,
+    /// What the client is told where the provider told no usage: the input, and the texts of the output.
+    input_tokens: u64,
+    output: TextTally,
 }
 
 impl StreamTranslation {
@@ -55,6 +58,8 @@ impl StreamTranslation {
                 ProviderDialect::Bedrock => Reader::Bedrock(bedrock::StreamReader::new(provider)),
                 ProviderDialect::Cohere => Reader::Cohere(cohere::StreamReader::new(provider)),
             },
+            input_tokens: stamp.input_tokens,
+            output: TextTally::default(),
             writer: Writer::new(to, stamp, usage_chunk),
             events: Vec::new(),
             shaped: None,
@@ -131,8 +136,21 @@ impl StreamTranslation {
     }
 
     fn write(&mut self, out: &mut BytesMut) {
-        for event in self.events.drain(..) {
+        for mut event in self.events.drain(..) {
             self.progress.note(&event);
+            if let Some(text) = event.output() {
+                self.output.add(text.as_bytes());
+            }
+            if let Event::End { usage, .. } = &mut event
+                && self.progress.usage.is_none()
+            {
+                *usage = Some(Usage {
+                    input_tokens: self.input_tokens,
+                    output_tokens: text_tokens(&self.output),
+                    ..Usage::default()
+                });
+                self.writer.remark("the usage is an estimate", out);
+            }
             match &mut self.shaped {
                 Some(shaped) => shaped.take(event, &mut self.passing),
                 None => self.passing.push(event),
@@ -184,6 +202,19 @@ impl Writer {
         }
     }
 
+    /// Writes a remark that no client takes for an event, where the dialect has such a thing.
+    fn remark(&self, remark: &str, out: &mut BytesMut) {
+        match self {
+            Self::OpenAiChat(_) | Self::Anthropic(_) | Self::OpenAiResponses(_) => {
+                out.extend_from_slice(b": ");
+                out.extend_from_slice(remark.as_bytes());
+                out.extend_from_slice(b"\n");
+            }
+            // Its SDK takes every line for JSON.
+            Self::Gemini(_) => {}
+        }
+    }
+
     /// Ends the stream with an error of ours.
     fn break_off(&mut self, error: &ErrorOut<'_>, out: &mut BytesMut) {
         let event = match self {
@@ -230,15 +261,11 @@ impl Progress {
 
     /// Takes in what a reader told.
     fn note(&mut self, event: &Event) {
+        if let Some(text) = event.output() {
+            self.output_bytes += text.len() as u64;
+            self.output_chars += text.chars().count() as u64;
+        }
         match event {
-            Event::Text(text)
-            | Event::Thinking(text)
-            | Event::Refusal(text)
-            | Event::Arguments { text, .. }
-            | Event::ToolCall { name: text, .. } => {
-                self.output_bytes += text.len() as u64;
-                self.output_chars += text.chars().count() as u64;
-            }
             Event::Start { usage, .. } => self.usage = *usage,
             Event::End { finish, usage } => {
                 self.finished = true;
@@ -246,11 +273,7 @@ impl Progress {
                 self.cut = matches!(finish, FinishReason::Length | FinishReason::ContextFull);
                 self.usage = usage.or(self.usage);
             }
-            Event::Error(_)
-            | Event::Ping
-            | Event::Logprobs(_)
-            | Event::Signature(_)
-            | Event::SealedThinking(_) => {}
+            _ => {}
         }
     }
 }

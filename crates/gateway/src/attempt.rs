@@ -18,6 +18,7 @@ use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Amounts, Answered, Outcome, Reception};
 use sluicegate_dialect::canonical::Stamp;
+use sluicegate_dialect::gemini::Framing;
 use sluicegate_dialect::{
     AnswerStream, Crossing, Envelope, Shape, Whole, charge_told, signals, work_time,
 };
@@ -30,11 +31,11 @@ use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
 use crate::health::Passed;
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
+use crate::metrics::{Estimate, tokens};
 use crate::outgoing::Outgoing;
 use crate::settlement::{self, Settlement};
 use crate::snapshot::Route;
 
-const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
 /// A whole answer above this is passed on unread.
 const WHOLE_MAX: usize = 32 * 1024 * 1024;
 
@@ -255,7 +256,7 @@ impl Call<'_> {
         let shape = self.shape.map(|shape| &**shape);
         let read = if self.envelope.facts().stream {
             let usage_chunk = self.envelope.usage_chunk();
-            head.headers.insert(CONTENT_TYPE, EVENT_STREAM);
+            head.headers.insert(CONTENT_TYPE, self.stream_type());
             self.crossing
                 .streamed(&body, shape, self.stamp.clone(), usage_chunk)
         } else {
@@ -303,8 +304,9 @@ impl Call<'_> {
         pass: &mut Option<Passed>,
     ) -> Result<Answer, UpstreamFailure> {
         let (mut head, incoming) = response.into_parts();
-        if !self.crossing.is_same() {
-            head.headers.insert(CONTENT_TYPE, EVENT_STREAM);
+        let framing = self.envelope.operation().framing();
+        if !self.crossing.is_same() || framing != Framing::Events {
+            head.headers.insert(CONTENT_TYPE, self.stream_type());
         }
         // Before there is a usage to tell of, it is the charge at admission.
         let told = charge_told(&self.route.account.provider, &head.headers);
@@ -372,17 +374,36 @@ impl Call<'_> {
     fn compare(&self, source: Source, told: Option<Amounts>, charged: Amounts) {
         if let Some(told) = told {
             let drift = self.route.upstream.drift();
-            drift.compare(self.route.account, source, told, charged);
+            let taken = drift.compare(self.route.account, source, told, charged);
+            let estimate = Estimate {
+                provider: self.route.account.provider.id.clone(),
+                model: self.route.deployment.name.clone(),
+                estimate: "charge",
+            };
+            self.gateway
+                .metrics()
+                .estimated(&estimate, tokens(charged), tokens(taken));
         }
     }
 
     fn settlement(&self) -> Settlement {
+        settlement::sample(
+            self.route,
+            self.envelope.body(),
+            self.gateway.sampled_counts(),
+        );
         Settlement::new(
             self.route,
             self.envelope.facts(),
             self.gateway.answer_lengths(),
+            self.gateway.calibrations(),
         )
         .of_route(self.exchange.route_name())
+    }
+
+    /// What a stream is in the client's eyes.
+    fn stream_type(&self) -> HeaderValue {
+        HeaderValue::from_static(self.envelope.operation().framing().content_type())
     }
 
     /// Whether an answer may reach the client as it comes, whatever it is.

@@ -114,14 +114,15 @@ impl ChargeDrift {
     }
 
     /// The provider of `account` told by `source` that it charged `told` where we `charged`. A meter of which it told nothing, or
-    /// nothing new, is left alone.
+    /// nothing new, is left alone. What it told of the others.
     pub(crate) fn compare(
         &self,
         account: &Account,
         source: Source,
         told: Amounts,
         charged: Amounts,
-    ) {
+    ) -> Amounts {
+        let mut taken = Amounts::ZERO;
         let is_kept = |meter| {
             let mut rows = account.provider.limits.iter();
             rows.all(|row| row.meter != meter || !row.follows_usage())
@@ -139,8 +140,10 @@ impl ChargeDrift {
                 charged,
                 "the provider tells what it charged"
             );
+            taken = taken.with(meter, told);
             self.add(meter, told, charged);
         }
+        taken
     }
 
     fn add(&self, meter: Meter, told: u64, charged: u64) {

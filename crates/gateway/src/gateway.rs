@@ -5,16 +5,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use sluicegate_dialect::Dialect;
 
 use tokio::sync::watch;
 
 use crate::answer_lengths::AnswerLengths;
+use crate::calibrations::Calibrations;
 use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::health::Health;
 use crate::http::Room;
 use crate::metrics::Metrics;
 use crate::notices::Notices;
+use crate::sampled_counts::SampledCounts;
 use crate::snapshot::{Snapshot, SnapshotError};
 
 /// The gateway behind its addresses.
@@ -26,6 +29,8 @@ pub(crate) struct Gateway {
     phase: watch::Sender<Phase>,
     room: Room,
     answer_lengths: Arc<AnswerLengths>,
+    calibrations: Arc<Calibrations>,
+    sampled_counts: SampledCounts,
     health: Arc<Health>,
     notices: Arc<Notices>,
     /// Held by whoever makes a snapshot from the one in force, so that none is lost.
@@ -58,6 +63,9 @@ impl Gateway {
         let metrics = Metrics::new();
         let room = Room::new(snapshot.policy.server.body_max);
         let notices = Arc::<Notices>::default();
+        let calibrations = Calibrations::new(&metrics);
+        let sampled = snapshot.policy.estimates.sampled;
+        let sampled_counts = SampledCounts::new(&calibrations, sampled);
         let health = Arc::new(Health::new(Arc::clone(&notices)));
         health.reconfigure(&snapshot.policy);
         notices.post_to(snapshot.policy.operator.webhook.clone());
@@ -76,6 +84,8 @@ impl Gateway {
             phase,
             room,
             answer_lengths: Arc::default(),
+            calibrations,
+            sampled_counts,
             health,
             notices,
             reshaping: Mutex::new(()),
@@ -121,6 +131,8 @@ impl Gateway {
         self.health.reconfigure(&snapshot.policy);
         self.notices
             .post_to(snapshot.policy.operator.webhook.clone());
+        self.sampled_counts
+            .count_share(snapshot.policy.estimates.sampled);
         self.driver.reconfigure(Arc::clone(&snapshot));
         Ok(snapshot)
     }
@@ -128,6 +140,16 @@ impl Gateway {
     /// How long answers are, whatever configuration is in force.
     pub(crate) fn answer_lengths(&self) -> &Arc<AnswerLengths> {
         &self.answer_lengths
+    }
+
+    /// What the tokens of models are worth, whatever configuration is in force.
+    pub(crate) fn calibrations(&self) -> &Arc<Calibrations> {
+        &self.calibrations
+    }
+
+    /// Who counts some requests exactly.
+    pub(crate) fn sampled_counts(&self) -> &SampledCounts {
+        &self.sampled_counts
     }
 
     /// How well deployments serve, whatever configuration is in force.
@@ -166,13 +188,16 @@ impl Gateway {
 }
 
 impl RequestId {
-    /// Names the answer with these `headers`, unless its upstream has done so.
-    pub(crate) fn name(self, headers: &mut HeaderMap) {
-        const NAME: HeaderName = HeaderName::from_static("x-request-id");
-        if !headers.contains_key(&NAME)
+    /// Names the answer with these `headers` where clients of that `dialect` look for it, unless its upstream has done so.
+    pub(crate) fn name(self, headers: &mut HeaderMap, dialect: Dialect) {
+        let name = match dialect {
+            Dialect::Anthropic => HeaderName::from_static("request-id"),
+            _ => HeaderName::from_static("x-request-id"),
+        };
+        if !headers.contains_key(&name)
             && let Ok(id) = HeaderValue::try_from(self.to_string())
         {
-            headers.insert(NAME, id);
+            headers.insert(name, id);
         }
     }
 }

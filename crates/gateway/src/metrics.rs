@@ -66,6 +66,7 @@ pub(crate) struct Metrics {
     output_cap_recommended: Family<RouteName, Gauge>,
     ledger_drift: Family<AccountMeter, Gauge<f64, AtomicU64>>,
     limit_drift: Family<LimitName, Gauge>,
+    estimate_error: Family<Estimate, Histogram, fn() -> Histogram>,
     arrival_spread: Family<LimitName, Gauge<f64, AtomicU64>>,
 }
 
@@ -161,6 +162,14 @@ pub(crate) struct AccountMeter {
     pub(crate) meter: &'static str,
 }
 
+/// `model` is a deployment's configured name.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
+pub(crate) struct Estimate {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    pub(crate) estimate: &'static str,
+}
+
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
 pub(crate) struct Reload {
     pub(crate) outcome: &'static str,
@@ -189,6 +198,13 @@ impl Waits {
 
 fn seconds() -> Histogram {
     Histogram::new(exponential_buckets(0.001, 2.0, 18))
+}
+
+/// Of what was to what was estimated. Narrow where estimates should be.
+fn ratios() -> Histogram {
+    Histogram::new([
+        0.5, 0.67, 0.8, 0.9, 0.95, 0.98, 1.0, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0,
+    ])
 }
 
 impl Metrics {
@@ -223,6 +239,7 @@ impl Metrics {
             output_cap_recommended: Family::default(),
             ledger_drift: Family::default(),
             limit_drift: Family::default(),
+            estimate_error: Family::new_with_constructor(ratios as fn() -> Histogram),
             arrival_spread: Family::default(),
         };
         metrics.register();
@@ -352,6 +369,12 @@ impl Metrics {
             self.limit_drift.clone(),
         );
         registry.register(
+            "sluicegate_estimate_error_ratio",
+            "What a provider counted, divided by what was estimated: tokens of input by its usage, charge by its word on what it \
+             took; above 1 the estimate was too low",
+            self.estimate_error.clone(),
+        );
+        registry.register(
             "sluicegate_arrival_spread_seconds",
             "How unevenly requests reach the provider, by which a limit's windows count longer: learned where its answers tell \
              how long it worked, assumed elsewhere",
@@ -382,6 +405,16 @@ impl Metrics {
             "Keys of an account that rest because the provider refused them",
             self.keys_benched.clone(),
         );
+    }
+
+    /// It was `actual` where `estimated` was. Nothing is told of what was not expected at all, or not counted.
+    pub(crate) fn estimated(&self, estimate: &Estimate, estimated: u64, actual: u64) {
+        if estimated > 0 && actual > 0 {
+            // Tokens of a request are far below what a double holds exactly.
+            #[expect(clippy::cast_precision_loss)]
+            let ratio = actual as f64 / estimated as f64;
+            self.estimate_error.get_or_create(estimate).observe(ratio);
+        }
     }
 
     /// Load changed a request so.

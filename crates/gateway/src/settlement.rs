@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use sluicegate_catalog::{ChargeRule, UsageTokens};
+use bytes::Bytes;
+use sluicegate_catalog::{ChargeRule, ImageFormula, UsageTokens};
 use sluicegate_core::{Amounts, Outcome};
-use sluicegate_dialect::{Progress, RequestFacts, Usage};
+use sluicegate_dialect::{Expected, Parts, Progress, RequestFacts, Usage};
 
 use crate::answer_lengths::{AnswerLengths, Asked, Ending};
+use crate::calibrations::Calibrations;
+use crate::sampled_counts::SampledCounts;
 use crate::snapshot::Route;
 
 /// Bytes of output in one token, for streams that were cut before they told: low, so that a cut is never settled for less than it
@@ -27,6 +30,10 @@ pub(crate) struct Settlement {
     /// The input that the call was expected to be counted for.
     input_tokens: u64,
     lengths: Arc<AnswerLengths>,
+    calibrations: Arc<Calibrations>,
+    /// Of what the input consists; nothing where it has what nobody can measure, from which nothing is learned.
+    parts: Option<Parts>,
+    provider: String,
     asked: Asked,
     /// The route in the configuration whose answers it is one of.
     route_name: Option<Arc<str>>,
@@ -41,12 +48,17 @@ impl Settlement {
         route: Route<'_>,
         facts: &RequestFacts,
         lengths: &Arc<AnswerLengths>,
+        calibrations: &Arc<Calibrations>,
     ) -> Self {
+        let is_measured = facts.audios == 0 && facts.documents == 0;
         Self {
             rule: Arc::clone(route.charge),
             model: route.model.to_owned(),
-            input_tokens: sluicegate_dialect::tokens(facts),
+            input_tokens: input(route, facts, calibrations).central,
             lengths: Arc::clone(lengths),
+            calibrations: Arc::clone(calibrations),
+            parts: is_measured.then(|| parts(route, facts)),
+            provider: route.account.provider.id.clone(),
             asked: asked(route),
             route_name: None,
             output_cap: facts.output_cap,
@@ -75,6 +87,11 @@ impl Settlement {
     }
 
     fn used(&self, usage: Usage) -> Outcome {
+        if let Some(parts) = &self.parts {
+            let (expected, counted) = (self.input_tokens, usage.input_tokens);
+            self.calibrations
+                .settled(&self.provider, &self.asked, parts, expected, counted);
+        }
         Outcome::Used(self.rule.settle(&tokens(usage), &self.model))
     }
 
@@ -107,10 +124,52 @@ fn ending_of_stream(progress: &Progress) -> Ending {
     ending(progress.cut)
 }
 
-/// What a request to `route` is charged there, before it is sent, if its answer is as long as answers are by `lengths`.
-pub(crate) fn demand(route: Route<'_>, facts: &RequestFacts, lengths: &AnswerLengths) -> Amounts {
-    let expected = lengths.expected(&asked(route));
-    sluicegate_dialect::charge(route.charge, route.model, facts, expected)
+/// What a request to `route` is charged there, before it is sent, if its answer is as long as answers are by `lengths`. Where the
+/// provider counts tokens, it is held to what hardly any request exceeds by `calibrations`: what is too much comes back, what is
+/// too little would overrun the limit.
+pub(crate) fn demand(
+    route: Route<'_>,
+    facts: &RequestFacts,
+    lengths: &AnswerLengths,
+    calibrations: &Calibrations,
+) -> Amounts {
+    let asked = asked(route);
+    let output = lengths.expected(&asked);
+    let text = calibrations.expected(&asked, &parts(route, facts).without_images());
+    sluicegate_dialect::charge(
+        route.charge,
+        route.model,
+        facts,
+        text.upper,
+        images(route),
+        output,
+    )
+}
+
+fn parts(route: Route<'_>, facts: &RequestFacts) -> Parts {
+    Parts::of(facts, images(route))
+}
+
+/// What its provider makes of the size of an image, where that is known.
+fn images(route: Route<'_>) -> Option<ImageFormula> {
+    let images = route.account.provider.images.as_ref();
+    images.map(|images| images.formula)
+}
+
+/// A request with this body went to `route`: it may be one of those that are counted exactly.
+pub(crate) fn sample(route: Route<'_>, body: &Bytes, counts: &SampledCounts) {
+    if let Some(vocabulary) = route.account.provider.vocabulary(route.model) {
+        counts.offer(body, vocabulary, &asked(route));
+    }
+}
+
+/// The input that a request to `route` is expected to be counted for there.
+pub(crate) fn input(
+    route: Route<'_>,
+    facts: &RequestFacts,
+    calibrations: &Calibrations,
+) -> Expected {
+    calibrations.expected(&asked(route), &parts(route, facts))
 }
 
 fn asked(route: Route<'_>) -> Asked {
@@ -144,6 +203,9 @@ mod tests {
             model: "m".to_owned(),
             input_tokens: 10,
             lengths: Arc::clone(lengths),
+            calibrations: Calibrations::new(&crate::metrics::Metrics::new()),
+            parts: None,
+            provider: "openai".to_owned(),
             asked: whom(),
             route_name: None,
             output_cap: Some(100),
@@ -176,5 +238,34 @@ mod tests {
             }
             assert_eq!(lengths.expected(&whom()), expected, "{second}");
         }
+    }
+
+    #[test]
+    fn what_a_provider_counted_is_expected_of_the_next_request() {
+        let lengths = Arc::default();
+        let mut text = sluicegate_dialect::TextTally::default();
+        text.add("some words ".repeat(50).as_bytes());
+        let parts = Parts::of_text(&text);
+        let usual = parts.tokens();
+        let settlement = Settlement {
+            parts: Some(parts),
+            ..for_two(&lengths)
+        };
+        let usage = Usage {
+            input_tokens: 2 * usual,
+            output_tokens: 62,
+            ..Usage::default()
+        };
+        for _ in 0..100 {
+            settlement.answered(usage, Ending::Own);
+        }
+        let expected = settlement.calibrations.expected(&whom(), &parts).central;
+        assert!(expected.abs_diff(2 * usual) * 50 <= usual, "{expected}");
+        // What nobody can measure teaches nothing.
+        let lengths = Arc::default();
+        let unmeasured = for_two(&lengths);
+        unmeasured.answered(usage, Ending::Own);
+        let expected = unmeasured.calibrations.expected(&whom(), &parts);
+        assert_eq!(expected.central, usual);
     }
 }

@@ -102,6 +102,7 @@ pub(super) const ARROWS: &[Arrows] = &[
             "sluicegate-catalog",
             "sluicegate-config",
             "sluicegate-core",
+            "sluicegate-dialect",
             "sluicegate-fake",
         ],
         in_tests: &[],

@@ -14,6 +14,7 @@ faults:
   - { model: limited, status: 429, kind: rate, times: 100 }
   - { model: failing, status: 500, kind: server, times: 100 }
   - { model: refused, status: 401, kind: auth, times: 100 }
+  - { model: overloaded, status: 529, kind: overloaded, times: 100 }
 ";
 
 /// How models fail, and the class that says so in the SDKs of OpenAI and in what is built on them. `unknown` is no model at all;
@@ -27,15 +28,31 @@ const ERRORS: [&str; 6] = [
     "refused=InternalServerError:502",
 ];
 
-/// A fake and a gateway before it. Models that fail are accounts of their own, so that none is left alone for another's sake.
+const MODELS: [&str; 7] = [
+    "gpt-5.5",
+    "wrong",
+    "long",
+    "limited",
+    "failing",
+    "refused",
+    "overloaded",
+];
+
+/// A fake of OpenAI and a gateway before it.
 async fn served() -> (Fake, Gateway) {
+    served_by("openai").await
+}
+
+/// A fake that is spoken to as `provider` is. Models that fail are accounts of their own, so that none is left alone for another's
+/// sake.
+pub(crate) async fn served_by(provider: &str) -> (Fake, Gateway) {
     let fake = Fake::start(FAULTS).await;
     let mut accounts = String::new();
     let mut deployments = String::new();
-    for model in ["gpt-5.5", "wrong", "long", "limited", "failing", "refused"] {
+    for model in MODELS {
         accounts += &format!(
-            "  \"{model}\": {{ provider: openai, base_url: \"{}\", api_key: ours }}\n",
-            fake.base_url()
+            "  \"{model}\": {{ provider: {provider}, base_url: \"http://{}\", api_key: ours }}\n",
+            fake.address
         );
         deployments += &format!("  \"{model}\": {{ account: \"{model}\" }}\n");
     }
@@ -46,7 +63,8 @@ async fn served() -> (Fake, Gateway) {
     (fake, gateway)
 }
 
-fn arguments<'a>(base_url: &'a str, errors: &[&'a str]) -> Vec<&'a str> {
+/// To ask for one way of failing after another.
+pub(crate) fn arguments<'a>(base_url: &'a str, errors: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = vec!["--base-url", base_url];
     arguments.extend(errors.iter().flat_map(|error| ["--error", error]));
     arguments

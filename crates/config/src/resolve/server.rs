@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use crate::checked::{Data, Section};
 use crate::errors::Problems;
-use crate::{Operator, Secret, Server, Stream, Timeouts, Webhook};
+use crate::{Estimates, Operator, Secret, Server, Stream, Timeouts, Webhook};
 
 /// The server, and the timeouts that hold where no inner level says otherwise.
 pub(super) fn server(
@@ -77,6 +77,12 @@ pub(super) fn timeouts(section: Option<&Section>, outer: Timeouts) -> Timeouts {
 pub(super) fn stream(section: Option<&Section>) -> Option<Stream> {
     Some(Stream {
         head_hold: section?.duration("head_hold")?,
+    })
+}
+
+pub(super) fn estimates(section: Option<&Section>) -> Option<Estimates> {
+    Some(Estimates {
+        sampled: section?.share("sampled")?,
     })
 }
 

@@ -4,11 +4,11 @@
 //! down as far as that makes sense, and no deeper, whatever is sent.
 
 use super::translate::is_own_seal;
-use crate::TextTally;
 use crate::json::{Cursor, Piece, Span};
 use crate::request_error::{RequestError, wrong, wrong_at};
 use crate::splice::with_comma;
 use crate::text::Gatherer;
+use crate::{Detail, ImageSize, ImageTokens, TextTally};
 
 /// How deep blocks are looked into: a result inside a message, a document's texts inside a result.
 const DEPTH_MAX: u32 = 4;
@@ -17,6 +17,7 @@ const DEPTH_MAX: u32 = 4;
 pub(super) struct Content {
     pub(super) messages: u64,
     pub(super) images: u64,
+    pub(super) image_tokens: ImageTokens,
     pub(super) documents: u64,
     /// Thoughts that no Claude sealed, and messages of nothing else, each with a comma beside it.
     pub(super) foreign_thoughts: Vec<Span>,
@@ -28,6 +29,7 @@ impl Default for Content {
         Self {
             messages: 0,
             images: 0,
+            image_tokens: ImageTokens::default(),
             documents: 0,
             foreign_thoughts: Vec::new(),
             gatherer: Gatherer::new(),
@@ -145,12 +147,13 @@ impl Content {
         if depth >= DEPTH_MAX || !cursor.enter(b'{') {
             return Holds::Something;
         }
+        let (mut is_image, mut size) = (false, None);
         while let Some(key) = cursor.next_key() {
             match (&*key.name(cursor.text()), cursor.peek()) {
                 (b"type", _) => {
                     let kind = cursor.skip().unwrap_or_default();
                     match &cursor.text()[kind] {
-                        b"\"image\"" => self.images += 1,
+                        b"\"image\"" => is_image = true,
                         b"\"document\"" => self.documents += 1,
                         b"\"thinking\"" | b"\"redacted_thinking\"" => is_thought = true,
                         _ => {}
@@ -166,9 +169,13 @@ impl Content {
                     is_sealed |= is_own_seal(&cursor.text()[seal]);
                 }
                 (b"content", b'[') => self.read_blocks(cursor, depth + 1),
-                (b"source", b'{') => self.read_source(cursor, depth),
+                (b"source", b'{') => size = self.read_source(cursor, depth),
                 _ => {}
             }
+        }
+        if is_image {
+            self.images += 1;
+            self.image_tokens.add(ImageTokens::of(size, Detail::High));
         }
         if is_thought && !is_sealed {
             Holds::ForeignThoughts
@@ -177,8 +184,9 @@ impl Content {
         }
     }
 
-    /// Of where something is only what is text itself.
-    fn read_source(&mut self, cursor: &mut Cursor<'_>, depth: u32) {
+    /// Of where something is only what is text itself, and how large it is if it is an image.
+    fn read_source(&mut self, cursor: &mut Cursor<'_>, depth: u32) -> Option<ImageSize> {
+        let mut size = None;
         let text = cursor.text();
         let kind = crate::json::member(text, cursor.position(), "type");
         let is_text = kind.is_some_and(|kind| text[kind] == *b"\"text\"");
@@ -186,11 +194,16 @@ impl Content {
         while let Some(key) = cursor.next_key() {
             match (&*key.name(text), cursor.peek()) {
                 (b"data", b'"') if is_text => self.tally(cursor),
+                (b"data", b'"') => {
+                    let data = cursor.skip().unwrap_or_default();
+                    size = text[data].get(1..).and_then(ImageSize::of_base64);
+                }
                 (b"content", b'"') => self.tally(cursor),
                 (b"content", b'[') => self.read_blocks(cursor, depth + 1),
                 _ => {}
             }
         }
+        size
     }
 
     /// The model reads arguments as the text that they are.
@@ -238,7 +251,7 @@ mod tests {
             r#"{"model":"m","system":[{"type":"text","text":"한국","cache_control":{"type":"ephemeral"}}],"messages":[
                 {"role":"user","content":[
                     {"type":"text","text":"a\nb"},
-                    {"source":{"type":"base64","media_type":"image/png","data":"AAAA"},"type":"image"},
+                    {"source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAACCAYAAACZgbYn"},"type":"image"},
                     {"type":"document","title":"t","source":{"data":"plain","media_type":"text/plain","type":"text"}},
                     {"type":"document","source":{"type":"url","url":"https://a.example/b.pdf"}}]},
                 {"role":"assistant","content":[
@@ -259,6 +272,8 @@ mod tests {
             ),
             (3, 2, 2)
         );
+        // Of one pixel by two, and of unknown size.
+        assert_eq!(envelope.facts.image_tokens.area, 1 + 1_600);
     }
 
     #[test]

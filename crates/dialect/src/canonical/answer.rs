@@ -1,7 +1,7 @@
 //! An answer that came whole.
 
 use super::{Event, Logprob, Part};
-use crate::Usage;
+use crate::{TextTally, Usage, text_tokens};
 
 /// One answer. Several to one request (`n`) are not translated.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,6 +21,39 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Fills in the usage where the provider did not tell it: `input_tokens` of input, and what its texts are expected to be. Whether it
+    /// did.
+    pub fn estimate_usage(&mut self, input_tokens: u64) -> bool {
+        if self.usage.is_some() {
+            return false;
+        }
+        let mut text = TextTally::default();
+        for part in &self.parts {
+            match part {
+                Part::Text(said) | Part::Thinking { text: said, .. } | Part::Refusal(said) => {
+                    text.add(said.as_bytes());
+                }
+                Part::ToolCall {
+                    name, arguments, ..
+                } => {
+                    text.add(name.as_bytes());
+                    text.add(arguments.as_bytes());
+                }
+                Part::Image(_)
+                | Part::Document { .. }
+                | Part::Audio { .. }
+                | Part::ToolResult { .. }
+                | Part::SealedThinking(_) => {}
+            }
+        }
+        self.usage = Some(Usage {
+            input_tokens,
+            output_tokens: text_tokens(&text),
+            ..Usage::default()
+        });
+        true
+    }
+
     /// The same answer as the pieces of a stream.
     pub fn into_events(self) -> Vec<Event> {
         let finish = self.finish.clone().with_calls(self.calls_tools());

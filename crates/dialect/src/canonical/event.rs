@@ -60,6 +60,23 @@ pub enum Event {
 }
 
 impl Event {
+    /// The text of the output that it carries.
+    pub fn output(&self) -> Option<&str> {
+        match self {
+            Self::Text(text)
+            | Self::Thinking(text)
+            | Self::Refusal(text)
+            | Self::Arguments { text, .. }
+            | Self::ToolCall { name: text, .. } => Some(text),
+            Self::Start { .. }
+            | Self::Ping
+            | Self::Signature(_)
+            | Self::SealedThinking(_)
+            | Self::End { .. }
+            | Self::Error(_) => None,
+        }
+    }
+
     /// Whether it carries output: until the first such piece, a stream can still be taken back.
     pub const fn is_content(&self) -> bool {
         match self {

@@ -106,6 +106,8 @@ pub struct Stamp {
     pub model: String,
     /// When it was made, in seconds since the Unix epoch.
     pub created_s: u64,
+    /// What the request's input is expected to be, in tokens: where the provider does not tell the usage, the client is told this.
+    pub input_tokens: u64,
 }
 
 #[cfg(test)]

@@ -3,15 +3,16 @@
 //! Google takes a single object where a list is meant, for contents and for parts, and its own
 //! examples write instructions so.
 
-use crate::TextTally;
 use crate::json::{self, Cursor, Piece};
 use crate::request_error::{RequestError, wrong, wrong_at};
 use crate::text::Gatherer;
+use crate::{Detail, ImageSize, ImageTokens, TextTally};
 
 /// What the contents and the instructions hold.
 pub(super) struct Content {
     pub(super) messages: u64,
     pub(super) images: u64,
+    pub(super) image_tokens: ImageTokens,
     pub(super) audios: u64,
     pub(super) documents: u64,
     gatherer: Gatherer,
@@ -22,6 +23,7 @@ impl Default for Content {
         Self {
             messages: 0,
             images: 0,
+            image_tokens: ImageTokens::default(),
             audios: 0,
             documents: 0,
             gatherer: Gatherer::new(),
@@ -168,17 +170,25 @@ impl Content {
     /// What it is follows from its media type.
     fn note_medium(&mut self, cursor: &mut Cursor<'_>) {
         let text = cursor.text();
-        let mut kind = None;
+        let (mut kind, mut size) = (None, None);
         if cursor.enter(b'{') {
             while let Some(key) = cursor.next_key() {
-                if matches!(&*key.name(text), b"mimeType" | b"mime_type") {
-                    kind = cursor.skip().and_then(|value| json::string(text, &value));
+                match (&*key.name(text), cursor.peek()) {
+                    (b"mimeType" | b"mime_type", _) => {
+                        kind = cursor.skip().and_then(|value| json::string(text, &value));
+                    }
+                    (b"data", b'"') => {
+                        let data = cursor.skip().unwrap_or_default();
+                        size = text[data].get(1..).and_then(ImageSize::of_base64);
+                    }
+                    _ => {}
                 }
             }
         }
         let kind = kind.unwrap_or_default();
         if kind.starts_with("image/") {
             self.images += 1;
+            self.image_tokens.add(ImageTokens::of(size, Detail::High));
         } else if kind.starts_with("audio/") {
             self.audios += 1;
         } else {

@@ -130,6 +130,7 @@ impl Envelope {
                 best_of: 1,
                 messages: members.content.messages,
                 images: members.content.images,
+                image_tokens: members.content.image_tokens,
                 audios: members.content.audios,
                 documents: members.content.documents,
                 tools_bytes: members.tools_bytes,

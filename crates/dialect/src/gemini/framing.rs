@@ -24,7 +24,7 @@ impl Framing {
     /// The content type of such a stream.
     pub const fn content_type(self) -> &'static str {
         match self {
-            Self::Events => "text/event-stream",
+            Self::Events => "text/event-stream; charset=utf-8",
             Self::Array => "application/json; charset=UTF-8",
         }
     }

@@ -76,6 +76,7 @@ impl Envelope {
                 text: messages.text,
                 ready_tokens: 0,
                 images: messages.images,
+                image_tokens: messages.image_tokens,
                 audios: messages.audios,
                 documents: messages.files,
                 tools_bytes: length(members.tools.as_ref()) + length(members.functions.as_ref()),

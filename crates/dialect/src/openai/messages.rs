@@ -3,16 +3,17 @@
 //! Texts are tallied where they lie. What a part is follows from the member that it holds, not from
 //! its `type`, which may come after it.
 
-use crate::TextTally;
 use crate::json::{Cursor, Piece};
 use crate::request_error::{RequestError, wrong, wrong_at};
 use crate::text::Gatherer;
+use crate::{Detail, ImageSize, ImageTokens, TextTally};
 
 /// What the messages hold.
 pub(super) struct Messages {
     pub(super) count: u64,
     pub(super) text: TextTally,
     pub(super) images: u64,
+    pub(super) image_tokens: ImageTokens,
     pub(super) audios: u64,
     pub(super) files: u64,
 }
@@ -35,6 +36,7 @@ impl Messages {
             count: reader.messages,
             text: reader.text.finish(),
             images: reader.images,
+            image_tokens: reader.image_tokens,
             audios: reader.audios,
             files: reader.files,
         })
@@ -52,6 +54,7 @@ struct Reader {
     messages: u64,
     text: Gatherer,
     images: u64,
+    image_tokens: ImageTokens,
     audios: u64,
     files: u64,
 }
@@ -62,6 +65,7 @@ impl Reader {
             messages: 0,
             text: Gatherer::new(),
             images: 0,
+            image_tokens: ImageTokens::default(),
             audios: 0,
             files: 0,
         }
@@ -120,13 +124,35 @@ impl Reader {
             match &*key.name(cursor.text()) {
                 b"text" => self.string(cursor, ".content[].text")?,
                 b"refusal" => self.string(cursor, ".content[].refusal")?,
-                b"image_url" => self.images += 1,
+                b"image_url" => self.image(cursor),
                 b"input_audio" => self.audios += 1,
                 b"file" => self.files += 1,
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// The size of an image stands in its first bytes, where those are here.
+    fn image(&mut self, cursor: &mut Cursor<'_>) {
+        let (mut size, mut detail) = (None, Detail::High);
+        if cursor.enter(b'{') {
+            while let Some(key) = cursor.next_key() {
+                let name = key.name(cursor.text());
+                let is_known = matches!(&*name, b"url" | b"detail");
+                let Some(value) = is_known.then(|| cursor.skip()).flatten() else {
+                    continue;
+                };
+                let value = &cursor.text()[value];
+                match &*name {
+                    b"url" => size = ImageSize::of_url(value),
+                    _ if value == b"\"low\"" => detail = Detail::Low,
+                    _ => {}
+                }
+            }
+        }
+        self.images += 1;
+        self.image_tokens.add(ImageTokens::of(size, detail));
     }
 
     fn tool_call(&mut self, cursor: &mut Cursor<'_>) {

@@ -4,16 +4,17 @@
 //! they hold alike. An item that nobody here knows is sized by what it has in common with the others.
 
 use super::translate::is_foreign_seal;
-use crate::TextTally;
 use crate::json::{Cursor, Span};
 use crate::request_error::{RequestError, wrong, wrong_at};
 use crate::splice::with_comma;
 use crate::text::Gatherer;
+use crate::{Detail, ImageSize, ImageTokens, TextTally};
 
 /// What the instructions and the input hold.
 pub(super) struct Content {
     pub(super) messages: u64,
     pub(super) images: u64,
+    pub(super) image_tokens: ImageTokens,
     pub(super) audios: u64,
     pub(super) documents: u64,
     /// Thoughts that another provider sealed, each with a comma beside it.
@@ -26,6 +27,7 @@ impl Default for Content {
         Self {
             messages: 0,
             images: 0,
+            image_tokens: ImageTokens::default(),
             audios: 0,
             documents: 0,
             foreign_thoughts: Vec::new(),
@@ -132,12 +134,23 @@ impl Content {
         if !cursor.enter(b'{') {
             return;
         }
+        let (mut is_image, mut size, mut detail) = (false, None, Detail::High);
         while let Some(key) = cursor.next_key() {
             match (&*key.name(cursor.text()), cursor.peek()) {
+                (b"image_url", b'"') => {
+                    let url = cursor.skip().unwrap_or_default();
+                    size = ImageSize::of_url(&cursor.text()[url]);
+                }
+                (b"detail", b'"') => {
+                    let asked = cursor.skip().unwrap_or_default();
+                    if cursor.text()[asked] == *b"\"low\"" {
+                        detail = Detail::Low;
+                    }
+                }
                 (b"type", _) => {
                     let kind = cursor.skip().unwrap_or_default();
                     match &cursor.text()[kind] {
-                        b"\"input_image\"" | b"\"computer_screenshot\"" => self.images += 1,
+                        b"\"input_image\"" | b"\"computer_screenshot\"" => is_image = true,
                         b"\"input_file\"" => self.documents += 1,
                         b"\"input_audio\"" => self.audios += 1,
                         _ => {}
@@ -146,6 +159,10 @@ impl Content {
                 (b"text" | b"refusal", b'"') => self.gatherer.json_string(cursor),
                 _ => {}
             }
+        }
+        if is_image {
+            self.images += 1;
+            self.image_tokens.add(ImageTokens::of(size, detail));
         }
     }
 }
@@ -167,7 +184,7 @@ mod tests {
                 {"role":"user","content":"a\nb"},
                 {"type":"message","role":"user","content":[
                     {"type":"input_text","text":"look"},
-                    {"image_url":"data:image/png;base64,AAAA","type":"input_image"},
+                    {"image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAACCAYAAACZgbYn","type":"input_image"},
                     {"type":"input_file","filename":"t.pdf","file_data":"data:application/pdf;base64,AAAA"},
                     {"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}]},
                 {"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"AAAA"},
@@ -182,6 +199,8 @@ mod tests {
         // Instructions 6; roles 4 + 4 + 9; texts 3, 4; thought 2; call 3 + 7; results 2 + 2; answer 2 + 2.
         assert_eq!(facts.text.bytes, 6 + 17 + 7 + 2 + 10 + 4 + 4);
         assert_eq!(facts.text.hangul, 2);
+        // Of one pixel by two, and of unknown size.
+        assert_eq!(facts.image_tokens.area, 1 + 1_600);
         let counts = (facts.messages, facts.images, facts.documents, facts.audios);
         assert_eq!(counts, (7, 2, 1, 1));
     }

@@ -29,6 +29,7 @@ pub(crate) fn stamp() -> Stamp {
     Stamp {
         id: "stamp-1".to_owned(),
         model: "stamped".to_owned(),
+        input_tokens: 7,
         created_s: 1_764_547_200,
     }
 }

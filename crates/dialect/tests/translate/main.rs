@@ -4,7 +4,6 @@
 mod fixtures;
 mod frames;
 mod fuzz;
-mod fuzz_provider_only;
 mod indent;
 mod properties;
 mod provider_only;

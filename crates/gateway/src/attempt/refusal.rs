@@ -60,6 +60,7 @@ impl Call<'_> {
                 body: AnswerBody::Whole(Whole {
                     body,
                     usage: None,
+                    estimated: false,
                     cut: false,
                     misshapen: None,
                 }),

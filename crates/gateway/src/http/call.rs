@@ -22,6 +22,7 @@ use super::failure::ATTEMPTS;
 use super::headers::client_headers;
 use super::request_body::read;
 use super::sending::{Answered, Sending};
+use super::token_count;
 use super::wait::Wish;
 use crate::attempt::AnswerBody;
 use crate::driver::Standing;
@@ -34,6 +35,8 @@ const MODEL: HeaderName = HeaderName::from_static("x-sluicegate-model");
 const QUEUE_MS: HeaderName = HeaderName::from_static("x-sluicegate-queue-ms");
 /// Why it was not answered by the primary.
 const FALLBACK: HeaderName = HeaderName::from_static("x-sluicegate-fallback");
+/// Said where the usage in the body is an estimate of ours.
+pub(super) const USAGE: HeaderName = HeaderName::from_static("x-sluicegate-usage");
 /// Names a route.
 const TASK: HeaderName = HeaderName::from_static("x-sluicegate-task");
 
@@ -135,6 +138,11 @@ async fn serve(
     let model = &envelope.facts().model;
     let requested = task.as_deref().unwrap_or(model);
     let route = resolved(policy, task.as_deref(), model)?;
+    if let Some(response) = token_count::estimated(gateway, &snapshot, route, requested, &envelope)
+    {
+        exchange.ended(response.status());
+        return Ok(response);
+    }
     let (lane, max_wait) = wish.of(route.lane, &policy.lanes);
     let standing = Standing {
         id,
@@ -251,10 +259,14 @@ fn resolved<'a>(policy: &'a Policy, task: Option<&str>, model: &str) -> Result<&
 }
 
 fn respond(answered: Answered, slot: &mut Option<Exchange>) -> Response {
-    let head = ours(&answered);
+    let mut head = ours(&answered);
     let answer = answered.answer;
     match answer.body {
         AnswerBody::Whole(whole) => {
+            if whole.estimated {
+                head.headers
+                    .insert(USAGE, HeaderValue::from_static("estimate"));
+            }
             if let Some(exchange) = slot {
                 exchange.ended(head.status);
             }

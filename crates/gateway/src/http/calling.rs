@@ -178,7 +178,7 @@ impl Sending<'_> {
         let way = candidate
             .crossing
             .expect("what has an outbound body has a way");
-        let stamp = self.stamp();
+        let stamp = self.stamp(place);
         let mut pass = Some(pass);
         let mut tried = Vec::new();
         let mut credentials = upstream.credentials(&tried, self.now());

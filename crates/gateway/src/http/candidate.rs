@@ -15,7 +15,6 @@ use sluicegate_dialect::{
     Changes, Crossing, Envelope, IncludeUsage, Outbound, Owed, Priority, RequestError, RequestFacts,
 };
 
-use crate::answer_lengths::AnswerLengths;
 use crate::driver::Place;
 use crate::gateway::Gateway;
 use crate::health::Whose;
@@ -80,19 +79,20 @@ impl<'a> CandidateList<'a> {
             }
             let way = snapshot.route(to, requested);
             let crossing = Crossing::to(envelope.operation(), &way.account.provider);
+            let input = settlement::input(way, facts, gateway.calibrations()).central;
             list.push(Candidate {
                 route: way,
-                demand: demand(way, crossing, facts, gateway.answer_lengths()),
+                demand: demand(way, crossing, facts, gateway),
                 crossing,
                 outbound: OnceLock::new(),
                 price: way
                     .deployment
                     .price
-                    .map_or(0, |price| expected(price, facts)),
+                    .map_or(0, |price| expected(price, input, facts)),
                 fits_context: way
                     .deployment
                     .context
-                    .is_none_or(|context| length(facts) <= context),
+                    .is_none_or(|context| length(input, facts) <= context),
                 to,
             });
         }
@@ -150,8 +150,7 @@ impl<'a> CandidateList<'a> {
     /// What `facts` of another request are charged at `place`.
     pub(super) fn demand_of(&self, place: usize, facts: &RequestFacts) -> Amounts {
         let candidate = &self.list[place];
-        let lengths = self.gateway.answer_lengths();
-        demand(candidate.route, candidate.crossing, facts, lengths)
+        demand(candidate.route, candidate.crossing, facts, self.gateway)
     }
 
     /// The route, with places in this list for targets.
@@ -272,32 +271,34 @@ fn demand(
     route: Route<'_>,
     crossing: Option<Crossing>,
     facts: &RequestFacts,
-    lengths: &AnswerLengths,
+    gateway: &Gateway,
 ) -> Amounts {
+    let demand = |facts: &RequestFacts| {
+        let lengths = gateway.answer_lengths();
+        settlement::demand(route, facts, lengths, gateway.calibrations())
+    };
     match crossing {
         Some(Crossing::Same(operation)) if !operation.is_charged() => Amounts::default(),
         Some(Crossing::Translated { provider, .. })
             if facts.output_cap.is_none() && provider.wants_output_cap() =>
         {
-            let facts = RequestFacts {
+            demand(&RequestFacts {
                 output_cap: Some(route.account.provider.translation.output_default),
                 ..facts.clone()
-            };
-            settlement::demand(route, &facts, lengths)
+            })
         }
-        _ => settlement::demand(route, facts, lengths),
+        _ => demand(facts),
     }
 }
 
-/// Input and the most output, in tokens. Without a maximum the provider stops at the context by itself.
-fn length(facts: &RequestFacts) -> u64 {
-    let output = facts.output_cap.unwrap_or(0);
-    sluicegate_dialect::tokens(facts).saturating_add(output)
+/// `input` and the most output, in tokens. Without a maximum the provider stops at the context by itself.
+fn length(input: u64, facts: &RequestFacts) -> u64 {
+    input.saturating_add(facts.output_cap.unwrap_or(0))
 }
 
-/// What the request costs in micro-dollars if it is answered with as much as it allows.
-fn expected(price: Price, facts: &RequestFacts) -> u64 {
-    let input = u128::from(sluicegate_dialect::tokens(facts)) * u128::from(price.input_micros);
+/// What the request costs in micro-dollars if its input is `input` tokens and it is answered with as much as it allows.
+fn expected(price: Price, input: u64, facts: &RequestFacts) -> u64 {
+    let input = u128::from(input) * u128::from(price.input_micros);
     let output = u128::from(facts.output_cap.unwrap_or(0)) * u128::from(price.output_micros);
     let micros = input.saturating_add(output) / u128::from(PRICED_TOKENS);
     u64::try_from(micros).unwrap_or(u64::MAX)

@@ -111,7 +111,8 @@ pub(super) enum Retry {
 impl Failure {
     /// The response to a client that speaks `dialect`.
     pub(crate) fn response(&self, dialect: Dialect) -> Response {
-        let described = self.describe();
+        let mut described = self.describe();
+        described.status = status_in(dialect, described.status, self.is_overload());
         let body = dialect.error_body(&described.out());
         let mut response = (described.status, Body::from(body)).into_response();
         let headers = response.headers_mut();
@@ -139,6 +140,11 @@ impl Failure {
             headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
         }
         response
+    }
+
+    /// Whether it is an upstream's that has too much to do.
+    fn is_overload(&self) -> bool {
+        matches!(self, Self::Upstream(failure) if failure.is_overload())
     }
 
     /// Ends an `answer` that has already begun: appends to `out` what tells its client.
@@ -207,11 +213,17 @@ impl Failure {
             Self::NoSuchPath { method, path } => Described {
                 status: StatusCode::NOT_FOUND,
                 ..invalid(match path.strip_prefix("/v1/") {
+                    Some(rest) if rest.starts_with("v1") => format!(
+                        "nothing is served at {method} {path}: this SDK adds the version itself, so leave it out of the base URL"
+                    ),
                     Some(_) => format!(
                         "{method} {path} is not served (yet): there are POST /v1/chat/completions, /v1/responses, /v1/completions, /v1/embeddings, /v1/messages, /v1/messages/count_tokens, /v1beta/models/{{model}}:generateContent and GET /v1/models"
                     ),
+                    None if path.starts_with("/v1beta/") => format!(
+                        "{method} {path} is not served: models have the methods generateContent, streamGenerateContent, countTokens, embedContent and batchEmbedContents"
+                    ),
                     None => format!(
-                        "nothing is served at {method} {path}; the base URL of an SDK ends in /v1"
+                        "nothing is served at {method} {path}; the base URL of OpenAI's SDKs ends in /v1, that of Anthropic's and Google's in nothing"
                     ),
                 })
             },
@@ -237,6 +249,14 @@ impl Failure {
                 "broke this call off, which the upstream may finish and bill all the same; send it again",
             ),
         }
+    }
+}
+
+/// The status in a dialect. Clients of Anthropic's know one of its own for an upstream that has too much to do.
+fn status_in(dialect: Dialect, status: StatusCode, overload: bool) -> StatusCode {
+    match (dialect, StatusCode::from_u16(529)) {
+        (Dialect::Anthropic, Ok(overloaded)) if overload => overloaded,
+        _ => status,
     }
 }
 

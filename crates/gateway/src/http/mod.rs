@@ -13,6 +13,7 @@ mod query;
 mod repair;
 mod request_body;
 mod sending;
+mod token_count;
 mod upstream_failure;
 mod wait;
 mod web_page;
@@ -91,8 +92,9 @@ async fn name_exchange(
 ) -> Response {
     let id = gateway.next_request_id();
     request.extensions_mut().insert(id);
+    let dialect = dialect_of(request.uri().path());
     let mut response = next.run(request).await;
-    id.name(response.headers_mut());
+    id.name(response.headers_mut(), dialect);
     response
 }
 

@@ -25,6 +25,7 @@ use crate::driver::{Refused, Standing};
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
 use crate::random;
+use crate::settlement;
 use crate::snapshot::{Route, Snapshot};
 
 /// A call that is read and routed.
@@ -469,12 +470,17 @@ impl<'a> Sending<'a> {
     }
 
     /// For an answer that is translated.
-    pub(super) fn stamp(&self) -> Stamp {
+    pub(super) fn stamp(&self, place: usize) -> Stamp {
         let wall = self.gateway.clock().now().wall;
         let created_s = wall.as_unix_nanos() / 1_000_000_000;
         let id = self.standing.id.to_string();
-        let dialect = self.envelope.operation().dialect();
-        dialect.stamp(&id, &self.envelope.facts().model, created_s)
+        let (dialect, facts) = (self.envelope.operation().dialect(), self.envelope.facts());
+        let route = self.candidates.at(place).route;
+        let input = settlement::input(route, facts, self.gateway.calibrations());
+        Stamp {
+            input_tokens: input.central,
+            ..dialect.stamp(&id, &facts.model, created_s)
+        }
     }
 
     pub(super) fn now(&self) -> Timestamp {

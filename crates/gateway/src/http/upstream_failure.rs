@@ -6,6 +6,7 @@ mod words;
 use std::time::Duration;
 
 use http::StatusCode;
+use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Failure, FailureKind};
 use sluicegate_dialect::{Misshapen, UpstreamError};
 
@@ -135,6 +136,11 @@ impl UpstreamFailure {
     /// Whether the deployment did what it is for, all the same.
     pub(crate) const fn served(&self) -> bool {
         matches!(self.kind, UpstreamFailureKind::Misshapen(_))
+    }
+
+    /// Whether the upstream said that it has too much to do.
+    pub(super) fn is_overload(&self) -> bool {
+        matches!(&self.kind, UpstreamFailureKind::Error { error, .. } if error.class == ErrorClass::Overload)
     }
 
     /// How often the request was sent, where it is the last word.

@@ -15,7 +15,7 @@ pub fn write_answer(answer: &Answer, stamp: &Stamp) -> Bytes {
     let stamp = Stamp {
         id: or(&answer.id, &stamp.id),
         model: or(&answer.model, &stamp.model),
-        created_s: stamp.created_s,
+        ..stamp.clone()
     };
     let mut items = Vec::new();
     for part in &answer.parts {

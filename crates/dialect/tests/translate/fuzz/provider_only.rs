@@ -1,14 +1,12 @@
-//! The same for dialects that only providers speak. Frames are spoilt twice: by their text, so that
+//! Dialects that only providers speak: requests to them, and what comes back to every client. Frames are spoilt twice: by their text, so that
 //! checksums are right and what is inside is wrong, and by their bytes.
 
 use http::{HeaderMap, StatusCode};
-use sluicegate_dialect::{
-    Dialect, ProviderDialect, Usage, bedrock, classify, cohere, translate_request,
-};
+use sluicegate_dialect::{ProviderDialect, Usage, bedrock, classify, cohere, translate_request};
 
+use super::{Seed, assert_bounded, fuzz_files, spoilt};
 use crate::fixtures::{DIALECTS, row, stamp};
 use crate::frames::framed;
-use crate::fuzz::{Seed, assert_bounded, fuzz_files, spoilt};
 use crate::provider_only::{PROVIDER_ONLY, play, targets_of};
 
 #[test]
@@ -56,10 +54,15 @@ fn answers_and_errors() {
 }
 
 #[test]
-fn streams() {
-    let files = PROVIDER_ONLY.map(|(_, folder, streams)| (folder, streams));
-    fuzz_files(files, |text, draws| {
+fn streams_of_cohere() {
+    fuzz_files([("cohere", ".stream.sse")], |text, draws| {
         check(ProviderDialect::Cohere, "cohere", text, draws);
+    });
+}
+
+#[test]
+fn frames_of_bedrock() {
+    fuzz_files([("bedrock", ".stream.frames")], |text, draws| {
         let frames = framed(text);
         check(ProviderDialect::Bedrock, "bedrock", &frames, draws);
         let damaged = spoilt(&[frames], draws);
@@ -70,7 +73,7 @@ fn streams() {
 /// Wherever it is cut it is the same, and a stream that is an end has no error.
 fn check(from: ProviderDialect, row_id: &str, wire: &[u8], draws: &mut Seed) {
     let cuts = draws.cuts(wire.len());
-    for to in [Dialect::OpenAiChat, Dialect::Anthropic] {
+    for (to, _, _) in DIALECTS {
         let whole = play((from, row_id), to, [wire]);
         assert_bounded(wire, whole.0.len());
         assert!(!whole.1.done || whole.1.error.is_none());
