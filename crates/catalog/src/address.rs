@@ -28,7 +28,8 @@ pub struct Paths {
     /// How many tokens a request would have.
     pub count_tokens: Option<String>,
     /// The member of a body, and its text, that stands in the place of `model`, where the path names the model and the body must
-    /// not.
+    /// not; for Claude at Vertex `anthropic_version` and `vertex-2023-10-16`
+    /// (<https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude>).
     pub instead_of_model: Option<[String; 2]>,
 }
 

@@ -177,6 +177,7 @@ impl Envelope {
             id: String::new(),
             model: String::new(),
             parts: vec![Part::Text(text.to_owned())],
+            logprobs: Vec::new(),
             finish: FinishReason::Stop,
             usage: Some(Usage::default()),
         };

@@ -156,7 +156,7 @@ static PATHS: Object = Object {
             "instead_of_model",
             Kind::List(&Kind::Text("a member's name, then its text")),
             "The member of a body, and its text, that stands in the place of `model`, where the path names the model and the body \
-             must not.",
+             must not; for Claude at Vertex `[anthropic_version, vertex-2023-10-16]`.",
         ),
     ],
 };

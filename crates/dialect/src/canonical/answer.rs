@@ -1,6 +1,6 @@
 //! An answer that came whole.
 
-use super::{Event, Part};
+use super::{Event, Logprob, Part};
 use crate::{TextTally, Usage, text_tokens};
 
 /// One answer. Several to one request (`n`) are not translated.
@@ -12,6 +12,8 @@ pub struct Answer {
     pub model: String,
     /// Texts, thoughts, calls and refusals in their order.
     pub parts: Vec<Part>,
+    /// How likely the tokens of its texts were, in their order; empty where that was not asked for.
+    pub logprobs: Vec<Logprob>,
     /// Why it ended.
     pub finish: FinishReason,
     /// What it used; `None` where it does not say.
@@ -65,9 +67,13 @@ impl Answer {
             }),
         }];
         let mut calls = 0;
+        let mut logprobs = Some(self.logprobs).filter(|logprobs| !logprobs.is_empty());
         for part in self.parts {
             match part {
-                Part::Text(text) => events.push(Event::Text(text)),
+                Part::Text(text) => {
+                    events.push(Event::Text(text));
+                    events.extend(logprobs.take().map(Event::Logprobs));
+                }
                 Part::Thinking { text, signature } => {
                     events.push(Event::Thinking(text));
                     events.extend(signature.map(Event::Signature));

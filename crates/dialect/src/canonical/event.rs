@@ -1,11 +1,11 @@
 //! A streamed answer, piece by piece.
 
-use super::FinishReason;
+use super::{FinishReason, Logprob};
 use crate::{UpstreamError, Usage};
 
 /// The next piece of a stream. All but the first are of one answer: several to one request are not
 /// translated.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Event {
     /// It begins. Comes once, before anything else.
     Start {
@@ -20,6 +20,8 @@ pub enum Event {
     Ping,
     /// More text.
     Text(String),
+    /// How likely the tokens of the text just told were.
+    Logprobs(Vec<Logprob>),
     /// More of what the model thought.
     Thinking(String),
     /// The seal of the thoughts before it.
@@ -82,6 +84,7 @@ impl Event {
             | Self::Ping
             | Self::End { .. }
             | Self::Error(_)
+            | Self::Logprobs(_)
             | Self::Signature(_) => false,
             Self::Text(text) | Self::Thinking(text) | Self::Refusal(text) => !text.is_empty(),
             Self::SealedThinking(_) | Self::ToolCall { .. } | Self::Arguments { .. } => true,

@@ -26,4 +26,4 @@ pub use translate::{
     StreamReader, StreamWriter, field_of, read_answer, read_request, write_answer, write_error,
     write_request,
 };
-pub(crate) use translate::{call_id, effort, error_out, fits_strict};
+pub(crate) use translate::{call_id, effort, error_out, fits_strict, logprobs};

@@ -206,6 +206,7 @@ mod tests {
             id: String::new(),
             model: String::new(),
             parts,
+            logprobs: Vec::new(),
             finish,
             usage: None,
         }

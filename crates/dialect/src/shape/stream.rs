@@ -63,7 +63,10 @@ impl ShapedEvents {
         match event {
             Event::Start { .. } | Event::Ping | Event::Error(_) => out.push(event),
             Event::Text(text) => self.text(text, out),
-            Event::Thinking(_) | Event::Signature(_) | Event::SealedThinking(_) => {
+            Event::Thinking(_)
+            | Event::Logprobs(_)
+            | Event::Signature(_)
+            | Event::SealedThinking(_) => {
                 self.thought(event, out);
             }
             Event::Refusal(_) | Event::ToolCall { .. } | Event::Arguments { .. } => {
@@ -136,6 +139,7 @@ impl ShapedEvents {
             Event::Thinking(text) | Event::Signature(text) | Event::SealedThinking(text) => {
                 text.len()
             }
+            Event::Logprobs(logprobs) => size_of_val(logprobs.as_slice()),
             _ => 0,
         };
         self.held.push(thought);

@@ -22,6 +22,7 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
         id: wire.id.unwrap_or_default(),
         model: wire.model.unwrap_or_default(),
         parts: content.into_iter().filter_map(part).collect(),
+        logprobs: Vec::new(),
         finish: finish(wire.stop_reason.as_deref(), wire.stop_sequence),
         usage: Usage::from_message(body),
     })

@@ -85,6 +85,8 @@ impl StreamWriter {
             Event::Ping if !self.started => out.extend_from_slice(b": ping\n"),
             Event::Ping => send("ping", &Typed { kind: "ping" }, out),
             Event::Text(text) => self.text(text, out),
+            // No request of this dialect asks for them.
+            Event::Logprobs(_) => {}
             Event::Refusal(text) => {
                 self.refuses = true;
                 self.text(text, out);

@@ -25,6 +25,7 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
         id: String::new(),
         model: String::new(),
         parts: message.content.into_iter().flat_map(parts).collect(),
+        logprobs: Vec::new(),
         finish: finish(wire.stop_reason.as_deref(), stop),
         usage: Usage::from_converse(body),
     };

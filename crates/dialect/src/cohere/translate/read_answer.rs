@@ -26,6 +26,7 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
         id: wire.id.unwrap_or_default(),
         model: String::new(),
         parts: parts(message),
+        logprobs: Vec::new(),
         finish,
         usage: Usage::from_cohere(body),
     };

@@ -2,6 +2,7 @@
 
 mod foreign_seal;
 mod function_name;
+mod logprobs;
 mod open_api;
 mod read_answer;
 mod read_part;

@@ -1,7 +1,7 @@
 //! An answer of this dialect into the canonical form.
 
 use super::function_name::made_id;
-use super::wire;
+use super::{logprobs, wire};
 use crate::canonical::{Answer, FinishReason, Part};
 use crate::wire_form::parse;
 use crate::{RequestError, Usage};
@@ -17,10 +17,11 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
     let usage = Usage::from_generation(body);
     let id = wire.response_id.unwrap_or_default();
     let model = wire.model_version.unwrap_or_default();
-    let answer = |parts, finish| Answer {
+    let answer = |parts, logprobs, finish| Answer {
         id: id.clone(),
         model,
         parts,
+        logprobs,
         finish,
         usage,
     };
@@ -36,6 +37,7 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
         let said = feedback.block_reason_message.into_iter();
         return Ok(answer(
             said.map(Part::Refusal).collect(),
+            Vec::new(),
             FinishReason::Refusal,
         ));
     };
@@ -48,7 +50,8 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
     if finish == FinishReason::Refusal {
         parts.extend(candidate.finish_message.map(Part::Refusal));
     }
-    let mut answer = answer(parts, finish);
+    let logprobs = logprobs::read(candidate.logprobs_result.as_deref());
+    let mut answer = answer(parts, logprobs, finish);
     answer.finish = answer.finish.clone().with_calls(answer.calls_tools());
     Ok(answer)
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use sluicegate_catalog::Provider;
 
 use super::read_answer::{call_id, finish, says_spoilt};
-use super::wire;
+use super::{logprobs, wire};
 use crate::canonical::{Event, FinishReason};
 use crate::gemini::stream::object_of;
 use crate::json::{self, Cursor};
@@ -126,6 +126,10 @@ impl StreamReader {
         };
         for part in candidate.content.unwrap_or_default().parts.0 {
             self.read_part(part, events);
+        }
+        let told = logprobs::read(candidate.logprobs_result.as_deref());
+        if !told.is_empty() {
+            events.push(Event::Logprobs(told));
         }
         match candidate.finish_reason.as_deref() {
             None | Some("FINISH_REASON_UNSPECIFIED") => {}

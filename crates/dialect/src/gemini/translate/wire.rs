@@ -198,9 +198,9 @@ pub(super) struct GenerationConfig {
     pub(super) candidate_count: Option<Number>,
     #[serde(alias = "response_modalities", skip_serializing)]
     pub(super) response_modalities: Option<Vec<String>>,
-    #[serde(alias = "response_logprobs", skip_serializing)]
+    #[serde(alias = "response_logprobs", skip_serializing_if = "Option::is_none")]
     pub(super) response_logprobs: Option<bool>,
-    #[serde(skip_serializing)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) logprobs: Option<Number>,
     #[serde(flatten, skip_serializing)]
     pub(super) unknown: Unknown,
@@ -246,6 +246,8 @@ pub(super) struct Candidate {
     pub(super) finish_message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) index: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) logprobs_result: Option<Box<RawValue>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use super::foreign_seal::{self, seal};
 use super::status_of;
-use super::wire;
 use super::wire_value::Listed;
+use super::{logprobs, wire};
 use crate::anthropic::call;
 use crate::canonical::{Answer, FinishReason, Part, Stamp};
 use crate::gemini::{ErrorOut, error_body};
@@ -27,7 +27,10 @@ pub fn write_answer(answer: &Answer, stamp: &Stamp) -> Bytes {
     let mut parts: Vec<_> = answer.parts.iter().filter_map(part).collect();
     seal(&mut parts, foreign_seal::ANSWERED);
     Bytes::from(to_json(&wire::Answer {
-        candidates: vec![candidate(parts, Some(finish_reason(&finish)))],
+        candidates: vec![wire::Candidate {
+            logprobs_result: logprobs::write(&answer.logprobs),
+            ..candidate(parts, Some(finish_reason(&finish)))
+        }],
         usage_metadata: answer.usage.map(wire::UsageMetadata::from),
         model_version: Some(or(&answer.model, &stamp.model)),
         response_id: Some(or(&answer.id, &stamp.id)),

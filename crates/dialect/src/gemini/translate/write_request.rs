@@ -123,7 +123,6 @@ fn generation_config(
             Feature::Temperature,
         ),
         (sampling.seed != seed, Feature::Seed),
-        (sampling.logprobs.is_some(), Feature::Logprobs),
         (sampling.logit_bias.is_some(), Feature::LogitBias),
         (request.stop.len() > STOP_MAX, Feature::StopSequences),
     ];
@@ -140,6 +139,11 @@ fn generation_config(
         presence_penalty: number(sampling.presence_penalty),
         frequency_penalty: number(sampling.frequency_penalty),
         seed: seed.map(Number::from),
+        response_logprobs: sampling.logprobs.map(|_| true),
+        logprobs: sampling
+            .logprobs
+            .filter(|count| *count > 0)
+            .map(Number::from),
         stop_sequences: (!stop.is_empty()).then(|| stop.to_vec()),
         response_mime_type: mime_type.map(str::to_owned),
         response_json_schema: schema,

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use bytes::BytesMut;
 
 use super::foreign_seal::{self, seal};
-use super::wire;
 use super::write_answer::{call_part, candidate, error_out, finish_reason, text_part};
+use super::{logprobs, wire};
 use crate::anthropic::json_end::JsonEnd;
 use crate::canonical::{Event, FinishReason, Stamp};
 use crate::gemini::framing::{Frames, Framing};
@@ -81,6 +81,11 @@ impl StreamWriter {
             Event::Start { id, model, .. } => self.begin(id, model),
             Event::Ping => out.extend_from_slice(Framing::KEEP_ALIVE),
             Event::Text(text) => self.part(text_part(text.clone(), false), out),
+            Event::Logprobs(told) => {
+                let mut chunk = self.chunk(Vec::new(), None);
+                chunk.candidates[0].logprobs_result = logprobs::write(told);
+                self.frames.chunk(&to_json(&chunk), out);
+            }
             Event::Refusal(text) => {
                 self.refuses = true;
                 self.part(text_part(text.clone(), false), out);

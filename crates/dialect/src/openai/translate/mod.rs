@@ -1,6 +1,7 @@
 //! Chat completions to and from the canonical form.
 
 pub(crate) mod effort;
+pub(crate) mod logprobs;
 mod read_answer;
 mod read_message;
 mod read_request;

@@ -1,6 +1,6 @@
 //! A chat completion into the canonical form.
 
-use super::wire;
+use super::{logprobs, wire};
 use crate::canonical::{Answer, FinishReason, Part};
 use crate::wire_form::{TextOr, parse};
 use crate::{RequestError, Usage};
@@ -27,6 +27,7 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
         id,
         model: wire.model.unwrap_or_default(),
         parts,
+        logprobs: logprobs::read_choice(choice.logprobs.as_deref()),
         finish: finish(choice.finish_reason.as_deref()),
         usage: Usage::from_completion(body),
     };

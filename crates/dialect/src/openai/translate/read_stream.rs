@@ -6,7 +6,7 @@ use bytes::Bytes;
 use sluicegate_catalog::Provider;
 
 use super::read_answer::{call_id, finish};
-use super::wire;
+use super::{logprobs, wire};
 use crate::canonical::{Event, FinishReason};
 use crate::json::{self, Cursor};
 use crate::sse::{self, Decoder, EventTooLarge};
@@ -119,6 +119,10 @@ impl StreamReader {
             });
         }
         self.read_delta(choice.message.unwrap_or_default(), events);
+        let told = logprobs::read_choice(choice.logprobs.as_deref());
+        if !told.is_empty() {
+            events.push(Event::Logprobs(told));
+        }
         if let Some(reason) = choice.finish_reason {
             self.finish = Some(finish(Some(&reason)));
         }

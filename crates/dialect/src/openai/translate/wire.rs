@@ -260,4 +260,5 @@ pub(super) struct Choice {
     #[serde(alias = "delta")]
     pub(super) message: Option<Message>,
     pub(super) finish_reason: Option<String>,
+    pub(super) logprobs: Option<Box<RawValue>>,
 }

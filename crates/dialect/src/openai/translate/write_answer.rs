@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use serde::Serialize;
 
+use super::logprobs::ChoiceLogprobs;
 use super::{code_of, kind_of, wire};
 use crate::canonical::{Answer, FinishReason, Part, Stamp};
 use crate::openai::{ErrorOut, error_body};
@@ -21,7 +22,7 @@ pub fn write_answer(answer: &Answer, stamp: &Stamp) -> Bytes {
         choices: [Choice {
             index: 0,
             message: message(&answer.parts),
-            logprobs: None,
+            logprobs: ChoiceLogprobs::of(&answer.logprobs),
             finish_reason: finish_reason(&finish),
         }],
         usage: answer.usage.map(WireUsage::from),
@@ -124,7 +125,7 @@ struct Completion {
 struct Choice {
     index: u32,
     message: Message,
-    logprobs: Option<()>,
+    logprobs: Option<ChoiceLogprobs>,
     finish_reason: &'static str,
 }
 

@@ -3,6 +3,7 @@
 use bytes::BytesMut;
 use serde::Serialize;
 
+use super::logprobs::ChoiceLogprobs;
 use super::wire;
 use super::write_answer::{WireUsage, error_out, finish_reason};
 use crate::canonical::{Event, Stamp};
@@ -46,6 +47,13 @@ impl StreamWriter {
                 delta.content = Some("");
             }
             Event::Text(text) => delta.content = Some(text),
+            Event::Logprobs(logprobs) => {
+                let choice = Choice {
+                    logprobs: ChoiceLogprobs::of(logprobs),
+                    ..choice(delta, None)
+                };
+                return self.chunk(&[choice], None, out);
+            }
             Event::Thinking(text) => delta.reasoning_content = Some(text),
             Event::Refusal(text) => delta.refusal = Some(text),
             Event::ToolCall {
@@ -158,7 +166,7 @@ struct Chunk<'a> {
 struct Choice<'a> {
     index: u32,
     delta: Delta<'a>,
-    logprobs: Option<()>,
+    logprobs: Option<ChoiceLogprobs>,
     finish_reason: Option<&'static str>,
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::Usage;
 use crate::canonical::{FinishReason, Stamp};
+use crate::openai::logprobs::WireLogprob;
 
 /// So much of an answer's id is in the ids that are made up for its items, of which none may be longer
 /// than 64 where a client sends it back.
@@ -41,7 +42,7 @@ pub(super) enum Content {
     OutputText {
         text: String,
         annotations: [(); 0],
-        logprobs: [(); 0],
+        logprobs: Vec<WireLogprob>,
     },
     Refusal {
         refusal: String,
@@ -60,7 +61,14 @@ impl Content {
         Self::OutputText {
             text,
             annotations: [],
-            logprobs: [],
+            logprobs: Vec::new(),
+        }
+    }
+
+    /// Adds how likely the tokens of a text were.
+    pub(super) fn tell(&mut self, told: Vec<WireLogprob>) {
+        if let Self::OutputText { logprobs, .. } = self {
+            logprobs.extend(told);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::read_input::thought;
 use super::wire;
-use crate::canonical::{Answer, FinishReason, Part};
-use crate::openai::call_id;
+use crate::canonical::{Answer, FinishReason, Logprob, Part};
+use crate::openai::{call_id, logprobs};
 use crate::wire_form::{TextOr, parse};
 use crate::{RequestError, Usage};
 
@@ -22,6 +22,7 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
     };
     let id = wire.id.unwrap_or_default();
     let mut answer = Answer {
+        logprobs: told_logprobs(&output),
         parts: parts(output, &id),
         id,
         model: wire.model.unwrap_or_default(),
@@ -59,6 +60,18 @@ fn parts(output: Vec<wire::Item>, answer_id: &str) -> Vec<Part> {
         }
     }
     parts
+}
+
+/// How likely the tokens of all texts were.
+fn told_logprobs(output: &[wire::Item]) -> Vec<Logprob> {
+    let contents = output.iter().filter_map(|item| match &item.content {
+        Some(TextOr::List(parts)) => Some(parts),
+        _ => None,
+    });
+    let told = contents
+        .flatten()
+        .map(|part| logprobs::read(part.logprobs.as_deref()));
+    told.flatten().collect()
 }
 
 fn said(item: wire::Item) -> Vec<Part> {

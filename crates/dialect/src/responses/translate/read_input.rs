@@ -7,13 +7,8 @@ use crate::wire_form::TextOr;
 
 /// Members of an item that change nothing that an answer says.
 const HINTS: [&str; 3] = ["id", "status", "phase"];
-/// The same of a part: what was cited and how likely it was, and what a cache may keep.
-const HINTS_INSIDE: [&str; 4] = [
-    "annotations",
-    "logprobs",
-    "detail",
-    "prompt_cache_breakpoint",
-];
+/// The same of a part: what was cited, how closely to look, and what a cache may keep.
+const HINTS_INSIDE: [&str; 3] = ["annotations", "detail", "prompt_cache_breakpoint"];
 
 /// The turns of an input. What the model said, thought and called in a row is one turn, and so are
 /// the results of its calls.

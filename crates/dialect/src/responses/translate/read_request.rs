@@ -28,8 +28,12 @@ const HINTS: [&str; 9] = [
 /// How thoughts are told, which other dialects have no choice of.
 const REASONING_HINTS: [&str; 2] = ["summary", "generate_summary"];
 
+/// That a client wants to see how likely tokens were.
+const LOGPROBS: &str = "message.output_text.logprobs";
+
 /// What a client may want to see beside the answer without its saying another thing.
-const INCLUDE_HINTS: [&str; 3] = [
+const INCLUDE_HINTS: [&str; 4] = [
+    LOGPROBS,
     "reasoning.encrypted_content",
     "message.input_image.image_url",
     "computer_call_output.output.image_url",
@@ -61,6 +65,9 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
         None => {}
     }
     let text = wire.text.unwrap_or_default();
+    let top_logprobs = wire.top_logprobs.filter(|count| *count > 0);
+    let includes = |name: &String| name == LOGPROBS;
+    let wants_logprobs = top_logprobs.is_some() || wire.include.iter().flatten().any(includes);
     let request = Request {
         model: wire.model,
         turns: said,
@@ -73,6 +80,7 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
         sampling: Sampling {
             temperature: wire.temperature,
             top_p: wire.top_p,
+            logprobs: wants_logprobs.then(|| top_logprobs.unwrap_or(0)),
             ..Sampling::default()
         },
         thinking: thinking(wire.reasoning.unwrap_or_default(), &mut unsaid),
@@ -97,10 +105,6 @@ fn name_what_is_ours_alone(wire: &wire::Request, unsaid: &mut Unsaid) {
         .is_some_and(|it| it != "disabled")
     {
         unsaid.name("truncation");
-    }
-    // No answer of another dialect carries them here yet.
-    if wire.top_logprobs.is_some_and(|count| count > 0) {
-        unsaid.name("top_logprobs");
     }
     let include = wire.include.iter().flatten().enumerate();
     for (index, _) in include.filter(|(_, name)| !INCLUDE_HINTS.contains(&name.as_str())) {
@@ -212,7 +216,7 @@ mod tests {
     #[test]
     fn what_is_lost_is_named() {
         let body = r#"{"model":"m","background":true,"previous_response_id":"resp_1","conversation":"conv_1","truncation":"auto",
-            "prompt":{"id":"pmpt_1"},"include":["message.output_text.logprobs"],"top_logprobs":2,"text":{"verbosity":"low"},
+            "prompt":{"id":"pmpt_1"},"include":["message.output_text.logprobs","file_search_call.results"],"top_logprobs":2,"text":{"verbosity":"low"},
             "reasoning":{"effort":"huge","mode":"pro"},"tool_choice":{"type":"web_search"},
             "tools":[{"type":"web_search","search_context_size":"low"},{"type":"mcp","server_label":"x"},
               {"type":"function","name":"f","parameters":{},"defer_loading":true}],
@@ -221,13 +225,13 @@ mod tests {
               {"role":"user","content":[{"type":"input_text","text":"a","weight":1},{"type":"hologram"},
                 {"type":"input_image","image_url":"data:image/svg+xml,<svg/>"}]},
               {"type":"function_call","call_id":"c","name":"f","arguments":"{}","namespace":"n"}]}"#;
+        assert_eq!(read(body).request.sampling.logprobs, Some(2));
         let fields = read(body).inexpressible.into_iter();
         let fields: Vec<_> = fields.map(|inexpressible| inexpressible.field).collect();
         let expected = [
             "background",
             "truncation",
-            "top_logprobs",
-            "include[0]",
+            "include[1]",
             "text.verbosity",
             "previous_response_id",
             "conversation",

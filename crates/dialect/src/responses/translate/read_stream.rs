@@ -10,7 +10,7 @@ use super::read_input::thought;
 use super::wire;
 use crate::canonical::{Event, Part};
 use crate::json::{self, Cursor};
-use crate::openai::call_id;
+use crate::openai::{call_id, logprobs};
 use crate::sse::{self, Decoder, EventTooLarge, LONG_EVENT_BYTES_MAX};
 use crate::wire_form::TextOr;
 use crate::{UpstreamError, Usage, upstream_error};
@@ -121,7 +121,13 @@ impl StreamReader {
                 }
             }
             "response.output_item.done" => self.item(at, told.item.unwrap_or_default(), events),
-            "response.output_text.delta" => self.say(Event::Text(delta), events),
+            "response.output_text.delta" => {
+                self.say(Event::Text(delta), events);
+                let told = logprobs::read(told.logprobs.as_deref());
+                if !told.is_empty() {
+                    events.push(Event::Logprobs(told));
+                }
+            }
             "response.refusal.delta" => self.say(Event::Refusal(delta), events),
             "response.reasoning_summary_part.added" => self.parts_thought = self.thinks,
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {

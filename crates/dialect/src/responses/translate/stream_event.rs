@@ -4,6 +4,7 @@ use bytes::BytesMut;
 use serde::Serialize;
 
 use super::output::{Content, Item, Response, Summary};
+use crate::openai::logprobs::WireLogprob;
 use crate::wire_form::to_json;
 
 /// Appends the event `wire`, numbered.
@@ -92,7 +93,7 @@ pub(super) struct Wire<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) arguments: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) logprobs: Option<[(); 0]>,
+    pub(super) logprobs: Option<&'a [WireLogprob]>,
 }
 
 impl Wire<'_> {

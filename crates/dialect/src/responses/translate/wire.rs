@@ -41,7 +41,7 @@ pub(super) struct Request {
     pub(super) background: Option<bool>,
     #[serde(skip_serializing)]
     pub(super) truncation: Option<String>,
-    #[serde(skip_serializing)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) top_logprobs: Option<u64>,
     #[serde(flatten, skip_serializing)]
     pub(super) unknown: Unknown,
@@ -96,6 +96,9 @@ pub(super) struct Part {
     pub(super) file_id: Option<String>,
     #[serde(skip_serializing)]
     pub(super) input_audio: Option<InputAudio>,
+    /// Of a text of an answer.
+    #[serde(skip_serializing)]
+    pub(super) logprobs: Option<Box<RawValue>>,
     #[serde(flatten, skip_serializing)]
     pub(super) unknown: Unknown,
 }
@@ -192,5 +195,6 @@ pub(super) struct StreamEvent {
     pub(super) item: Option<Item>,
     pub(super) output_index: Option<u64>,
     pub(super) delta: Option<TextOr<IgnoredAny>>,
+    pub(super) logprobs: Option<Box<RawValue>>,
     pub(super) arguments: Option<String>,
 }

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::output::{Content, Item, Response, Summary};
 use super::seal;
 use crate::canonical::{Answer, Part, Stamp};
+use crate::openai::logprobs;
 use crate::wire_form::to_json;
 
 /// Writes an answer. What it lacks of an id and a model's name is the stamp's. What was said in a row
@@ -19,6 +20,15 @@ pub fn write_answer(answer: &Answer, stamp: &Stamp) -> Bytes {
     let mut items = Vec::new();
     for part in &answer.parts {
         add(part, &stamp.id, &mut items);
+    }
+    let texts = items.iter_mut().find_map(|item| match item {
+        Item::Message { content, .. } => content
+            .iter_mut()
+            .find(|part| matches!(part, Content::OutputText { .. })),
+        _ => None,
+    });
+    if let Some(text) = texts {
+        text.tell(logprobs::write(&answer.logprobs));
     }
     items.iter_mut().for_each(Item::complete);
     let finish = answer.finish.clone().with_calls(answer.calls_tools());

@@ -35,6 +35,12 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     let (format, must_instruct) = format(&request.output, target);
     let effort = effort::write(request.thinking, target);
     let thinks = target.thinking != ThinkingForm::None;
+    let wanted = [
+        (thinks, "reasoning.encrypted_content"),
+        (sampling.logprobs.is_some(), "message.output_text.logprobs"),
+    ];
+    let wanted = wanted.into_iter().filter(|(is_wanted, _)| *is_wanted);
+    let include: Vec<_> = wanted.map(|(_, name)| name.to_owned()).collect();
     let user = request.user.clone();
     let wire = wire::Request {
         model: target.model.clone(),
@@ -55,7 +61,8 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
             effort: Some(effort),
             ..wire::Reasoning::default()
         }),
-        include: thinks.then(|| vec!["reasoning.encrypted_content".to_owned()]),
+        include: (!include.is_empty()).then_some(include),
+        top_logprobs: sampling.logprobs.filter(|count| *count > 0),
         store: Some(false),
         stream: request.stream.then_some(true),
         user: user.filter(|user| user.chars().count() <= USER_CHARS_MAX),
@@ -82,7 +89,6 @@ fn name_what_is_lost(request: &Request, sampling: &Sampling, unsaid: &mut Vec<Fe
             Feature::PresencePenalty,
         ),
         (sampling.seed.is_some(), Feature::Seed),
-        (sampling.logprobs.is_some(), Feature::Logprobs),
         (sampling.logit_bias.is_some(), Feature::LogitBias),
         (
             request.output_cap.is_some_and(|cap| cap < OUTPUT_CAP_MIN),

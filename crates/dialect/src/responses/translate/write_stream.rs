@@ -11,6 +11,7 @@ use super::stream_event::{Part, Wire, send, send_end};
 use super::write_answer::sealed;
 use crate::Usage;
 use crate::canonical::{Event, FinishReason, Stamp};
+use crate::openai::logprobs::{self, WireLogprob};
 use crate::openai::{ErrorOut, error_out};
 use crate::responses::error_event;
 
@@ -69,6 +70,7 @@ impl StreamWriter {
         }
         match event {
             Event::Text(text) => self.say(text, Content::text, out),
+            Event::Logprobs(told) => self.tell(logprobs::write(told), out),
             Event::Refusal(text) => self.say(text, |refusal| Content::Refusal { refusal }, out),
             Event::Thinking(text) => self.think(text, out),
             Event::Signature(signature) => self.sign(signature, out),
@@ -160,10 +162,33 @@ impl StreamWriter {
         }
         let said = Wire {
             delta: Some(text),
-            logprobs: (kind == "response.output_text.delta").then_some([]),
+            logprobs: (kind == "response.output_text.delta").then_some(&[][..]),
             ..wire(kind)
         };
         send(said, number, out);
+    }
+
+    /// Tells how likely the tokens of the text that grows were; of none nothing is told.
+    fn tell(&mut self, told: Vec<WireLogprob>, out: &mut BytesMut) {
+        self.keep(size_of_val(told.as_slice()), out);
+        let output_index = self.items.len().saturating_sub(1);
+        let Some(Item::Message { id, content, .. }) = self.items.last_mut() else {
+            return;
+        };
+        let content_index = content.len().saturating_sub(1);
+        let Some(text) = content.last_mut().filter(|_| self.grows && !self.ended) else {
+            return;
+        };
+        let more = Wire {
+            item_id: Some(id),
+            output_index: Some(output_index),
+            content_index: Some(content_index),
+            delta: Some(""),
+            logprobs: Some(&told),
+            ..Wire::of("response.output_text.delta")
+        };
+        send(more, &mut self.sequence_number, out);
+        text.tell(told);
     }
 
     fn last_content(&self) -> Option<&Content> {
@@ -187,9 +212,9 @@ impl StreamWriter {
             ..Wire::of(kind)
         };
         let said = match part {
-            Content::OutputText { text, .. } => Wire {
+            Content::OutputText { text, logprobs, .. } => Wire {
                 text: Some(text),
-                logprobs: Some([]),
+                logprobs: Some(logprobs),
                 ..wire("response.output_text.done")
             },
             Content::Refusal { refusal } => Wire {
