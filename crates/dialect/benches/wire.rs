@@ -1,5 +1,6 @@
 //! What reading a request and watching a stream cost.
 
+use std::fmt;
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -7,9 +8,11 @@ use bytes::{Bytes, BytesMut};
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use sluicegate_catalog::provider;
-use sluicegate_dialect::TextTally;
-use sluicegate_dialect::openai::{ChatStream, Envelope, UsageChunk};
-use sluicegate_dialect::{Calibration, Changes, IncludeUsage, Parts};
+use sluicegate_dialect::gemini::{Call, Framing};
+use sluicegate_dialect::openai::{ChatStream, UsageChunk};
+use sluicegate_dialect::{
+    Calibration, Changes, Envelope, IncludeUsage, Operation, Parts, TextTally,
+};
 
 fn main() {
     divan::main();
@@ -19,35 +22,94 @@ const ENGLISH: &str =
     "The gate holds back what the river cannot carry, and lets the rest pass (at once).\\n";
 const KOREAN: &str = "수문은 강이 감당하지 못하는 물을 막아 두고, 나머지는 곧바로 흘려보낸다.\\n";
 
-/// A request of about `kib` KiB in a few messages.
-fn request(sentence: &str, kib: usize) -> Bytes {
-    let content = sentence.repeat(kib * 1_024 / 4 / sentence.len() + 1);
-    let message = format!(r#"{{"role":"user","content":"{content}"}}"#);
-    let messages = [message.as_str(); 4].join(",");
-    Bytes::from(format!(
-        r#"{{"model":"gpt-5.5","temperature":0.2,"stream":true,"messages":[{messages}],"max_tokens":512}}"#
-    ))
+/// A request of a client, by what it asks for, in which language it is and about how large.
+#[derive(Clone, Copy)]
+struct Asked {
+    operation: Operation,
+    language: &'static str,
+    kib: usize,
 }
 
-#[divan::bench(args = [1, 30])]
-fn decode_english(bencher: Bencher<'_, '_>, kib: usize) {
-    let body = request(ENGLISH, kib);
-    bencher
-        .counter(BytesCount::new(body.len()))
-        .bench(|| Envelope::decode(black_box(&body)));
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.operation.name();
+        write!(f, "{name}, {}, {} KiB", self.language, self.kib)
+    }
 }
 
-#[divan::bench(args = [1, 30])]
-fn decode_korean(bencher: Bencher<'_, '_>, kib: usize) {
-    let body = request(KOREAN, kib);
-    bencher
-        .counter(BytesCount::new(body.len()))
-        .bench(|| Envelope::decode(black_box(&body)));
+fn all_asked() -> impl Iterator<Item = Asked> {
+    let content = Operation::Content(Call::GenerateContent, Framing::Events);
+    let operations = [
+        Operation::ChatCompletions,
+        Operation::Responses,
+        Operation::Messages,
+        content,
+    ];
+    operations.into_iter().flat_map(|operation| {
+        ["english", "korean"].into_iter().flat_map(move |language| {
+            [1, 30].map(|kib| Asked {
+                operation,
+                language,
+                kib,
+            })
+        })
+    })
 }
 
-#[divan::bench(args = [1, 30])]
-fn rewrite(bencher: Bencher<'_, '_>, kib: usize) {
-    let envelope = Envelope::decode(&request(ENGLISH, kib)).expect("a request");
+impl Asked {
+    /// In four messages, as the dialect has them.
+    fn body(self) -> Bytes {
+        let sentence = sentence(self.language);
+        let text = sentence.repeat(self.kib * 1_024 / 4 / sentence.len() + 1);
+        let four = |message: String| [message.as_str(); 4].join(",");
+        let message = four(format!(r#"{{"role":"user","content":"{text}"}}"#));
+        Bytes::from(match self.operation {
+            Operation::Responses => format!(
+                r#"{{"model":"gpt-5.5","temperature":0.2,"stream":true,"input":[{message}],"max_output_tokens":512}}"#
+            ),
+            Operation::Content(..) => {
+                let contents = four(format!(
+                    r#"{{"role":"user","parts":[{{"text":"{text}"}}]}}"#
+                ));
+                format!(
+                    r#"{{"contents":[{contents}],"generationConfig":{{"temperature":0.2,"maxOutputTokens":512}}}}"#
+                )
+            }
+            _ => format!(
+                r#"{{"model":"gpt-5.5","temperature":0.2,"stream":true,"messages":[{message}],"max_tokens":512}}"#
+            ),
+        })
+    }
+
+    fn envelope(self, body: &Bytes) -> Envelope {
+        Envelope::decode(self.operation, "gpt-5.5", body).expect("a request")
+    }
+}
+
+fn sentence(language: &str) -> &'static str {
+    if language == "korean" {
+        KOREAN
+    } else {
+        ENGLISH
+    }
+}
+
+/// What every request costs: it is read, and passes as it is.
+#[divan::bench(args = all_asked())]
+fn pass(bencher: Bencher<'_, '_>, asked: Asked) {
+    let body = asked.body();
+    bencher.counter(BytesCount::new(body.len())).bench(|| {
+        let envelope = asked.envelope(black_box(&body));
+        let passed = envelope.rewrite(&Changes::default());
+        assert_eq!(passed.len(), body.len());
+        passed
+    });
+}
+
+/// Where the model's name and the maximum change.
+#[divan::bench(args = all_asked())]
+fn rewrite(bencher: Bencher<'_, '_>, asked: Asked) {
+    let envelope = asked.envelope(&asked.body());
     let changes = Changes {
         model: Some("other"),
         include_usage: IncludeUsage::Ask,
@@ -59,11 +121,7 @@ fn rewrite(bencher: Bencher<'_, '_>, kib: usize) {
 
 #[divan::bench(args = ["english", "korean"])]
 fn tally(bencher: Bencher<'_, '_>, language: &str) {
-    let sentence = if language == "korean" {
-        KOREAN
-    } else {
-        ENGLISH
-    };
+    let sentence = sentence(language);
     let text = sentence.repeat(30 * 1_024 / sentence.len());
     bencher.counter(BytesCount::of_str(&text)).bench(|| {
         let mut tally = TextTally::default();
@@ -92,12 +150,19 @@ fn stream_event(bencher: Bencher<'_, '_>, events_per_chunk: usize) {
     });
 }
 
+fn korean() -> Envelope {
+    let asked = Asked {
+        operation: Operation::ChatCompletions,
+        language: "korean",
+        kib: 1,
+    };
+    Envelope::decode(asked.operation, "", &asked.body()).expect("a request")
+}
+
 /// What an estimate costs beyond the tally, once the model is known.
 #[divan::bench]
 fn calibrated(bencher: Bencher<'_, '_>) {
-    let facts = Envelope::decode(&request(KOREAN, 1))
-        .expect("a request")
-        .facts;
+    let facts = korean().facts().clone();
     let mut calibration = Calibration::default();
     for tokens in 0..200 {
         calibration.learn(&Parts::of(&facts, None), 300 + tokens);
@@ -108,9 +173,7 @@ fn calibrated(bencher: Bencher<'_, '_>) {
 /// What it costs to learn from one answer.
 #[divan::bench]
 fn learn(bencher: Bencher<'_, '_>) {
-    let facts = Envelope::decode(&request(KOREAN, 1))
-        .expect("a request")
-        .facts;
+    let facts = korean().facts().clone();
     let mut calibration = Calibration::default();
     bencher.bench_local(|| calibration.learn(&Parts::of(black_box(&facts), None), 400));
 }

@@ -12,6 +12,9 @@ use crate::machine::Machine;
 
 const YARDSTICK: &str = "nginx";
 const OURS: &str = "sluicegate";
+/// What a longer prompt adds is the difference of these two.
+const SMALL: &str = "1 KB prompt";
+const LARGE: &str = "30 KB prompt";
 const US_PER_TICK: f64 = 10_000.0;
 
 /// One round of one workload on one of the two.
@@ -116,6 +119,12 @@ impl Report {
                 );
             }
         }
+        let above = |name| {
+            let of = |workload| self.median(workload, name, |m| m.cpu_us);
+            Some(of(LARGE)? - of(SMALL)?)
+        };
+        let measure = format!("CPU µs/request, {LARGE} above {SMALL}");
+        row(&mut table, &measure, above(YARDSTICK), above(OURS));
         for (measure, kib) in [
             ("memory idle, MiB", &self.idle_kib),
             ("memory peak, MiB", &self.peak_kib),
@@ -219,6 +228,9 @@ mod tests {
                 measurement(20_000, 0, ticks * 2, plain),
             );
         }
+        let large = &WORKLOADS[1];
+        report.add("nginx", large, measurement(20_000, 0, 90, large));
+        report.add("sluicegate", large, measurement(20_000, 0, 180, large));
         let streams = &WORKLOADS[2];
         report.add("nginx", streams, measurement(400, 80_000, 56, streams));
         report.add("sluicegate", streams, measurement(400, 80_000, 64, streams));
@@ -230,6 +242,12 @@ mod tests {
         let table = report.table();
         assert!(
             table.contains("| CPU µs/request, 1 KB prompt | 25.0 | 50.0 | 2.00 |\n"),
+            "{table}"
+        );
+        assert!(
+            table.contains(
+                "| CPU µs/request, 30 KB prompt above 1 KB prompt | 20.0 | 40.0 | 2.00 |\n"
+            ),
             "{table}"
         );
         assert!(

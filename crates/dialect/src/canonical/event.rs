@@ -73,6 +73,7 @@ impl Event {
             | Self::Signature(_)
             | Self::SealedThinking(_)
             | Self::End { .. }
+            | Self::Logprobs(_)
             | Self::Error(_) => None,
         }
     }

@@ -1,7 +1,10 @@
 //! Dialects that only providers speak: requests to them, and what comes back to every client. Frames are spoilt twice: by their text, so that
 //! checksums are right and what is inside is wrong, and by their bytes.
 
+use std::collections::BTreeMap;
+
 use http::{HeaderMap, StatusCode};
+use serde_json::value::RawValue;
 use sluicegate_dialect::{ProviderDialect, Usage, bedrock, classify, cohere, translate_request};
 
 use super::{Seed, assert_bounded, fuzz_files, spoilt};
@@ -19,9 +22,10 @@ fn requests() {
                     let Ok(translated) = translate_request(from, to, text, &target) else {
                         continue;
                     };
-                    let body: serde_json::Value =
+                    // A schema passes as it was written, half a surrogate pair in it too: JSON, and no text.
+                    let body: BTreeMap<String, &RawValue> =
                         serde_json::from_slice(&translated.body).expect("it is JSON");
-                    assert!(body["messages"].is_array());
+                    assert!(body["messages"].get().starts_with('['));
                     assert_bounded(text, translated.body.len());
                 }
             }
