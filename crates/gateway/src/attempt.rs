@@ -254,6 +254,10 @@ impl Call<'_> {
             return Err(self.failure("unreadable", kind));
         }
         let shape = self.shape.map(|shape| &**shape);
+        if !self.crossing.is_same() {
+            let json = HeaderValue::from_static("application/json");
+            head.headers.insert(CONTENT_TYPE, json);
+        }
         let read = if self.envelope.facts().stream {
             let usage_chunk = self.envelope.usage_chunk();
             head.headers.insert(CONTENT_TYPE, self.stream_type());

@@ -385,6 +385,8 @@ impl Body for Streamed {
                 continue;
             }
             if this.has_failed() {
+                // What frames the events may have an end of its own.
+                this.flush();
                 this.fails();
                 this.end(StatusCode::BAD_GATEWAY, "error_event");
                 continue;

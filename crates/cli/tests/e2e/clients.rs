@@ -67,6 +67,23 @@ async fn a_stream_of_googles_is_framed_as_the_client_asked() {
         .and_then(|chunks| chunks.last())
         .expect("an array");
     assert_eq!(last["candidates"][0]["finishReason"], "STOP", "{chunks}");
+    // Also where the upstream fails in the middle of it, and where its bytes pass.
+    let native = Gateway::start(&format!(
+        "accounts: {{ a: {{ provider: gemini, base_url: \"{}\", api_key: k }} }}
+deployments: {{ m: {{ account: a }} }}
+",
+        fake.base_url().trim_end_matches("/v1")
+    ))
+    .await;
+    fake.next_fails(&json!({"error_after": 2})).await;
+    let cut = native.client().send(post(stream, &contents())).await;
+    let chunks = cut.json();
+    let last = chunks
+        .as_array()
+        .and_then(|chunks| chunks.last())
+        .expect("an array");
+    assert!(last["error"]["code"].is_u64(), "{chunks}");
+    native.idle().await;
     let answer = ask(&format!("{stream}?alt=sse")).await;
     assert_eq!(
         answer.header("content-type"),
@@ -112,6 +129,11 @@ async fn failures_are_told_in_the_clients_dialect() {
         (
             "/v1beta/models/none:generateContent",
             contents(),
+            "/error/status=NOT_FOUND",
+        ),
+        (
+            "/v1beta/models/m-%ff:generateContent",
+            json!({}),
             "/error/status=NOT_FOUND",
         ),
         (

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
@@ -55,9 +56,11 @@ pub(super) fn of(operation: Operation) -> MethodRouter<Arc<Gateway>> {
 pub(super) async fn content(
     State(gateway): State<Arc<Gateway>>,
     Extension(id): Extension<RequestId>,
-    Path(place): Path<String>,
+    place: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Response {
+    // A path that is no text leads nowhere.
+    let place = place.map_or_else(|_| String::new(), |Path(place)| place);
     let named = place
         .rsplit_once(':')
         .and_then(|(model, method)| Some((model, Call::named(method)?)));

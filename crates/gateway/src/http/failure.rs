@@ -301,8 +301,9 @@ fn describe_unsayable(
 ) -> Described {
     match unsayable {
         Unsayable::Operation => invalid(format!(
-            "{route} has no {}: its provider speaks the {dialect} dialect, which knows none",
-            operation.name()
+            "{} of {} clients cannot be had from {route}, whose provider speaks the {dialect} dialect: they are not translated",
+            operation.name(),
+            operation.dialect().name()
         )),
         Unsayable::Members(members) => {
             let members = members.iter().map(|member| format!("`{}`", member.field));

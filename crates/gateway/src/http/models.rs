@@ -71,10 +71,12 @@ fn described(gateway: &Gateway, name: String, dialect: Dialect) -> Response {
     answer(&model(dialect, &name, &first.account.provider.id))
 }
 
-/// Two dialects share the path: SDKs of one of them always name its version.
+/// Three dialects share the path: SDKs of Anthropic's always name its version, Google's themselves or the key in its header.
 fn dialect_of(headers: &HeaderMap) -> Dialect {
     if headers.contains_key("anthropic-version") {
         Dialect::Anthropic
+    } else if headers.contains_key("x-goog-api-client") || headers.contains_key("x-goog-api-key") {
+        Dialect::Gemini
     } else {
         Dialect::OpenAiChat
     }
@@ -131,7 +133,7 @@ fn model(dialect: Dialect, name: &str, provider: &str) -> Value {
         Dialect::Gemini => json!({
             "name": format!("models/{name}"),
             "displayName": name,
-            "supportedGenerationMethods": ["generateContent", "streamGenerateContent", "countTokens"],
+            "supportedGenerationMethods": ["generateContent", "streamGenerateContent", "countTokens", "embedContent"],
         }),
         Dialect::OpenAiChat | Dialect::OpenAiResponses => {
             json!({ "id": name, "object": "model", "created": 0, "owned_by": provider })

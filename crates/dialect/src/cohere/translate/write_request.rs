@@ -139,11 +139,9 @@ fn response_format(request: &Request, target: &Target) -> (Option<wire::Response
     let takes_form = request.tools.is_empty();
     match &request.output {
         OutputForm::Text => (None, false),
-        OutputForm::Schema {
-            schema,
-            strict: true,
-            ..
-        } if takes_form && target.follows_schema && requires_members(schema) => {
+        OutputForm::Schema { schema, .. }
+            if takes_form && target.follows_schema && requires_members(schema) =>
+        {
             (Some(format(Some(schema.raw()))), false)
         }
         _ => (takes_form.then(|| format(None)), true),
