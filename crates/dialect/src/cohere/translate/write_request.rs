@@ -170,3 +170,25 @@ fn thinking(request: &Request, form: ThinkingForm) -> Option<wire::Thinking> {
     let token_budget = wished.map(|tokens| tokens.min(most).max(1));
     Some(wire::Thinking { kind, token_budget })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_is_followed_whether_it_is_to_the_letter_or_not() {
+        let row = sluicegate_catalog::provider("cohere").expect("a row");
+        let target = Target::of(row, "command-a-03-2025");
+        for strict in ["", r#""strict":false,"#, r#""strict":true,"#] {
+            let body = format!(
+                r#"{{"model":"m","messages":[{{"role":"user","content":"hi"}}],"response_format":{{"type":"json_schema","json_schema":{{{strict}"name":"n","schema":{{"type":"object","properties":{{"a":{{"type":"string"}}}},"required":["a"],"additionalProperties":false}}}}}}}}"#
+            );
+            let read = crate::openai::read_request(body.as_bytes()).expect("a request");
+            let written = write_request(&read.request, &target);
+            let sent: serde_json::Value = serde_json::from_slice(&written.body).expect("JSON");
+            let schema = &sent["response_format"]["json_schema"];
+            assert_eq!(schema["required"][0], "a", "{strict}: {sent}");
+            assert!(!written.must_instruct, "{strict}");
+        }
+    }
+}
