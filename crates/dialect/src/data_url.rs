@@ -18,14 +18,34 @@ pub(crate) fn source(url: String) -> Option<Source> {
     })
 }
 
-/// The address that holds these bytes, which are in base64.
+/// The address that holds these bytes, which are in base64. A media type that is none would end the head too early, and tells nothing.
 pub(crate) fn data_url(media_type: &str, data: &str) -> String {
+    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&^_.+-/".contains(&byte);
+    let media_type = if media_type.bytes().all(is_legal) {
+        media_type
+    } else {
+        "application/octet-stream"
+    };
     format!("data:{media_type};base64,{data}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_media_type_that_is_none_does_not_end_the_head() {
+        assert_eq!(
+            data_url("image/svg+xml", "QQ"),
+            "data:image/svg+xml;base64,QQ"
+        );
+        for none in ["au,io/x-wav", "a b/c", "text/plain;x"] {
+            assert_eq!(
+                data_url(none, "QQ"),
+                "data:application/octet-stream;base64,QQ"
+            );
+        }
+    }
 
     #[test]
     fn data_urls_are_taken_apart() {
