@@ -96,8 +96,12 @@ impl ShapedEvents {
     }
 
     fn text(&mut self, text: String, out: &mut Vec<Event>) {
-        if !matches!(self.state, State::Checking) {
-            return;
+        let fits = self.scan.text().len() <= TEXT_BYTES_MAX;
+        match self.state {
+            State::Checking => {}
+            // Nothing has passed: at the end all of it is looked through, wherever it was parted.
+            State::Wrong(_) if self.passed == 0 && fits => return self.scan.push(&text),
+            _ => return,
         }
         self.scan.push(&text);
         if self.scan.text().len() > TEXT_BYTES_MAX {
@@ -290,6 +294,19 @@ mod tests {
         assert_eq!(told, ["", "", "!"]);
         let wrong = wrong.expect("no JSON");
         assert_eq!(wrong.said, "I cannot {do} that.");
+    }
+
+    #[test]
+    fn what_follows_a_broken_beginning_is_looked_through_wherever_it_was_parted() {
+        for parts in [
+            &["{\"a\":1,} but {\"a\":2}"][..],
+            &["{\"a\":1,}", " but {\"a\"", ":2}"],
+        ] {
+            let parts = parts.iter().map(|part| text(part));
+            let (told, wrong) = play(parts.chain([end(FinishReason::Stop)]).collect());
+            assert_eq!(told.concat(), "{\"a\":2}.", "{told:?}");
+            assert_eq!(wrong, None);
+        }
     }
 
     #[test]
