@@ -1,6 +1,6 @@
 //! A request for an answer: turns of a conversation and how to go on.
 
-use super::{JsonText, OutputForm, Tool, ToolChoice};
+use super::{Address, Base64, JsonText, MediaType, OutputForm, SoundFormat, Tool, ToolChoice};
 
 /// A request, whatever dialect it came in. Absent is absent: no member is filled in.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -123,12 +123,12 @@ pub enum Part {
         /// Its name.
         title: Option<String>,
     },
-    /// A sound clip in base64.
+    /// A sound clip.
     Audio {
         /// The clip.
-        data: String,
+        data: Base64,
         /// Its format, like `wav`.
-        format: String,
+        format: SoundFormat,
     },
     /// The model calls a tool.
     ToolCall {
@@ -169,14 +169,14 @@ pub enum Source {
     /// Here, in base64.
     Base64 {
         /// Like `image/png`.
-        media_type: String,
+        media_type: MediaType,
         /// The bytes.
-        data: String,
+        data: Base64,
     },
     /// Here, as text.
     Text(String),
     /// At an address, from which the provider loads it.
-    Url(String),
+    Url(Address),
     /// In the files of an account: means nothing to another provider.
     File(String),
 }

@@ -5,6 +5,7 @@ mod fixtures;
 mod frames;
 mod fuzz;
 mod indent;
+mod odd_values;
 mod properties;
 mod provider_only;
 mod shape;

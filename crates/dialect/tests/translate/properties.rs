@@ -3,8 +3,8 @@
 use bytes::{Bytes, BytesMut};
 use proptest::prelude::*;
 use sluicegate_dialect::canonical::{
-    Event, FinishReason, JsonText, OutputForm, Part, Request, Role, Sampling, Source, Thinking,
-    ThinkingEffort, Tool, ToolChoice, Turn,
+    Address, Base64, Event, FinishReason, JsonText, MediaType, OutputForm, Part, Request, Role,
+    Sampling, Source, Thinking, ThinkingEffort, Tool, ToolChoice, Turn,
 };
 use sluicegate_dialect::openai::UsageChunk;
 use sluicegate_dialect::{Dialect, Usage, anthropic, gemini, openai, responses};
@@ -47,20 +47,22 @@ fn text() -> impl Strategy<Value = String> {
 
 fn source() -> impl Strategy<Value = Source> {
     prop_oneof![
-        "[A-Za-z0-9+/]{4}".prop_map(|data| Source::Base64 {
-            media_type: "image/png".to_owned(),
-            data,
-        }),
-        "https://[a-z]{3}\\.example/[a-z]{0,5}".prop_map(Source::Url),
+        "[A-Za-z0-9+/]{4}".prop_map(|data| base64("image/png", data)),
+        "https://[a-z]{3}\\.example/[a-z]{0,5}"
+            .prop_map(|url| { Source::Url(Address::parse(url).expect("it is a URL")) }),
     ]
+}
+
+fn base64(media_type: &str, data: String) -> Source {
+    Source::Base64 {
+        media_type: MediaType::parse(media_type).expect("it is a media type"),
+        data: Base64::parse(data).expect("it is base64"),
+    }
 }
 
 fn said_by_user() -> impl Strategy<Value = Part> {
     let pdf = |(data, title): (String, String)| Part::Document {
-        source: Source::Base64 {
-            media_type: "application/pdf".to_owned(),
-            data,
-        },
+        source: base64("application/pdf", data),
         title: Some(title),
     };
     prop_oneof![

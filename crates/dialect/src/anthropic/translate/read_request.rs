@@ -5,9 +5,10 @@ use serde_json::value::RawValue;
 use super::wire;
 use crate::RequestError;
 use crate::canonical::{
-    JsonText, OutputForm, Part, ReadRequest, Request, Role, Sampling, Source, Thinking,
-    ThinkingEffort, Tool, ToolChoice, Turn, Unsaid,
+    Base64, JsonText, MediaType, OutputForm, Part, ReadRequest, Request, Role, Sampling, Source,
+    Thinking, ThinkingEffort, Tool, ToolChoice, Turn, Unsaid,
 };
+use crate::data_url;
 use crate::wire_form::{TextOr, parse};
 
 /// Members that change nothing that an answer says: where it runs, and how it is charged and cached.
@@ -178,11 +179,11 @@ fn source(raw: &RawValue) -> Option<Source> {
     let wire: wire::Source = serde_json::from_str(raw.get()).ok()?;
     match wire.kind.as_str() {
         "base64" => Some(Source::Base64 {
-            media_type: wire.media_type?,
-            data: wire.data?,
+            media_type: MediaType::parse(&wire.media_type?)?,
+            data: Base64::parse(wire.data?)?,
         }),
         "text" => wire.data.map(Source::Text),
-        "url" => wire.url.map(Source::Url),
+        "url" => wire.url.and_then(data_url::source),
         "file" => wire.file_id.map(Source::File),
         _ => None,
     }
@@ -292,7 +293,7 @@ mod tests {
             "tools":[{"type":"web_search_20250305","name":"web_search","max_uses":2},{"name":"t","defer_loading":true}],
             "tool_choice":{"type":"some"},
             "messages":[{"role":"tool","content":"x"},{"role":"user","content":[
-              {"type":"document","source":{"type":"url","url":"u"},"citations":{"enabled":true},"context":"c"},
+              {"type":"document","source":{"type":"url","url":"https://a.example/d.pdf"},"citations":{"enabled":true},"context":"c"},
               {"type":"search_result","source":"https://a.example","content":{}},
               {"type":"image","source":{"type":"hologram"}},
               {"type":"tool_result","tool_use_id":"t","content":[{"type":"tool_reference","tool_name":"x"}]}]}]}"#;

@@ -6,8 +6,8 @@ use super::write_thinking::thinking;
 use super::{call, wire};
 use crate::canonical::seal::bears_no_name;
 use crate::canonical::{
-    Feature, OutputForm, Part, Request, Role, Sampling, Source, Target, Tool, ToolChoice,
-    WrittenRequest,
+    Feature, MediaType, OutputForm, Part, Request, Role, Sampling, Source, Target, Tool,
+    ToolChoice, WrittenRequest,
 };
 use crate::wire_form::{TextOr, to_json};
 
@@ -239,17 +239,17 @@ fn block(part: &Part, unsaid: &mut Vec<Feature>) -> Option<wire::Block> {
     }
 }
 
-fn is_image(media_type: &str) -> bool {
-    media_type.starts_with("image/")
+fn is_image(media_type: &MediaType) -> bool {
+    media_type.names().0 == "image"
 }
 
-fn is_document(media_type: &str) -> bool {
-    media_type == "application/pdf"
+fn is_document(media_type: &MediaType) -> bool {
+    media_type.as_str() == "application/pdf"
 }
 
 fn written_source(
     source: &Source,
-    takes: fn(&str) -> bool,
+    takes: fn(&MediaType) -> bool,
     feature: Feature,
     unsaid: &mut Vec<Feature>,
 ) -> Option<Box<RawValue>> {
@@ -259,8 +259,8 @@ fn written_source(
     };
     let wire = match source {
         Source::Base64 { media_type, data } if takes(media_type) => wire::Source {
-            media_type: Some(media_type.clone()),
-            data: Some(data.clone()),
+            media_type: Some(media_type.as_str().to_owned()),
+            data: Some(data.as_str().to_owned()),
             ..source_of("base64")
         },
         Source::Text(text) if feature == Feature::Documents => wire::Source {
@@ -269,7 +269,7 @@ fn written_source(
             ..source_of("text")
         },
         Source::Url(url) => wire::Source {
-            url: Some(url.clone()),
+            url: Some(url.as_str().to_owned()),
             ..source_of("url")
         },
         Source::File(_) => {

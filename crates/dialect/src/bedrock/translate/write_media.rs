@@ -2,7 +2,7 @@
 //! by the place of an object in S3.
 
 use super::wire::{Media, MediaSource};
-use crate::canonical::{Feature, Source};
+use crate::canonical::{Base64, Feature, SoundFormat, Source};
 
 /// What documents are called that have no name.
 const NAME: &str = "document";
@@ -27,9 +27,10 @@ pub(super) fn image(source: &Source) -> Result<Media, Feature> {
                 "image/webp" => "webp",
                 _ => return Err(Feature::Images),
             };
-            (format, MediaSource::Bytes(data.clone()))
+            (format, MediaSource::Bytes(data.as_str().to_owned()))
         }
         Source::Url(url) => {
+            let url = url.as_str();
             let format = match ending(url) {
                 "png" => "png",
                 "jpeg" | "jpg" => "jpeg",
@@ -60,11 +61,12 @@ pub(super) fn document(
 ) -> Result<Media, Feature> {
     let (format, source) = match source {
         Source::Base64 { media_type, data } => {
-            let format = format_of(media_type).ok_or(Feature::Documents)?;
-            (format, MediaSource::Bytes(data.clone()))
+            let format = format_of(media_type.as_str()).ok_or(Feature::Documents)?;
+            (format, MediaSource::Bytes(data.as_str().to_owned()))
         }
         Source::Text(text) => ("txt", MediaSource::Text(text.clone())),
         Source::Url(url) => {
+            let url = url.as_str();
             let formats = [
                 "pdf", "csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md",
             ];
@@ -84,14 +86,14 @@ pub(super) fn document(
 
 /// # Errors
 /// What cannot be said.
-pub(super) fn audio(data: &str, format: &str) -> Result<Media, Feature> {
-    if !SOUNDS.contains(&format) {
+pub(super) fn audio(data: &Base64, format: &SoundFormat) -> Result<Media, Feature> {
+    if !SOUNDS.contains(&format.as_str()) {
         return Err(Feature::Audio);
     }
     Ok(Media {
-        format: format.to_owned(),
+        format: format.as_str().to_owned(),
         name: None,
-        source: MediaSource::Bytes(data.to_owned()),
+        source: MediaSource::Bytes(data.as_str().to_owned()),
     })
 }
 
@@ -160,6 +162,7 @@ fn name(title: &str, names: &mut Vec<String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::canonical::{Address, MediaType};
 
     #[test]
     fn names_are_legal_and_apart() {
@@ -180,11 +183,12 @@ mod tests {
 
     #[test]
     fn only_what_is_here_or_in_s3_can_be_said() {
+        let data = || Base64::parse("QQ==".to_owned()).expect("base64");
         let base64 = |media_type: &str| Source::Base64 {
-            media_type: media_type.to_owned(),
-            data: "QQ==".to_owned(),
+            media_type: MediaType::parse(media_type).expect("a type"),
+            data: data(),
         };
-        let url = |url: &str| Source::Url(url.to_owned());
+        let url = |url: &str| Source::Url(Address::parse(url.to_owned()).expect("a URL"));
         let format = |media: Result<Media, Feature>| media.map(|media| media.format);
         assert_eq!(format(image(&base64("image/jpg"))), Ok("jpeg".to_owned()));
         assert_eq!(
@@ -209,7 +213,11 @@ mod tests {
         assert_eq!(document(&url("s3://b/a.pdf")), Ok("pdf".to_owned()));
         assert_eq!(document(&url("s3://b/a.exe")), Err(Feature::Documents));
         assert_eq!(document(&base64("image/png")), Err(Feature::Documents));
-        assert_eq!(format(audio("QQ==", "mp3")), Ok("mp3".to_owned()));
-        assert_eq!(format(audio("QQ==", "midi")), Err(Feature::Audio));
+        let audio = |kind: &str| {
+            let kind = SoundFormat::parse(kind).expect("a format");
+            format(audio(&data(), &kind))
+        };
+        assert_eq!(audio("mp3"), Ok("mp3".to_owned()));
+        assert_eq!(audio("midi"), Err(Feature::Audio));
     }
 }

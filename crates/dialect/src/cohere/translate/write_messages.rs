@@ -2,6 +2,7 @@
 
 use super::wire::{Call, CalledFunction, Document, DocumentData, ImageUrl, Message, Part as Wire};
 use crate::canonical::{Feature, Part, Role, Source, Turn};
+use crate::data_url::data_url;
 use crate::wire_form::TextOr;
 
 /// Writes a turn. Calls of the model bear its words as their plan, where a call stands beside words:
@@ -120,9 +121,12 @@ fn write_part(part: &Part, role: Role, unsaid: &mut Vec<Feature>) -> Option<Wire
             return (!said.is_empty()).then(|| text(said.clone()));
         }
         Part::Image(Source::Base64 { media_type, data }) if role == Role::User => {
-            return Some(image(format!("data:{media_type};base64,{data}")));
+            return Some(image(data_url(media_type, data)));
         }
-        Part::Image(Source::Url(url)) if role == Role::User => return Some(image(url.clone())),
+        Part::Image(Source::Url(url)) if role == Role::User => {
+            return Some(image(url.as_str().to_owned()));
+        }
+
         Part::Document {
             source: Source::Text(said),
             title,

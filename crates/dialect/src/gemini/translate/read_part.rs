@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::function_name::Calls;
 use super::{foreign_seal, wire};
-use crate::canonical::{Part, Source, Unsaid};
+use crate::canonical::{Address, Base64, MediaType, Part, SoundFormat, Source, Unsaid};
 
 /// Members that change nothing that the other side could be told of.
 const HINTS: [&str; 2] = ["partMetadata", "part_metadata"];
@@ -33,17 +33,24 @@ pub(super) fn part(
         return Some(result(response, place, calls, unsaid));
     }
     if let Some(medium) = wire.inline_data {
-        let source = Source::Base64 {
-            media_type: medium.mime_type.clone(),
-            data: medium.data,
-        };
-        let read = read_medium(&medium.mime_type, source, medium.display_name);
+        let read = MediaType::parse(&medium.mime_type).zip(Base64::parse(medium.data));
+        let read = read.and_then(|(media_type, data)| {
+            let kind = media_type.clone();
+            read_medium(
+                &kind,
+                Source::Base64 { media_type, data },
+                medium.display_name,
+            )
+        });
         return read.or_else(|| lost(place, "inlineData", unsaid));
     }
     if let Some(file) = wire.file_data {
         let read = file_source(&file.file_uri).and_then(|source| {
-            let kind = file.mime_type.as_deref().unwrap_or("application/pdf");
-            read_medium(kind, source, file.display_name)
+            let kind = match file.mime_type {
+                Some(media_type) => MediaType::parse(&media_type)?,
+                None => MediaType::pdf(),
+            };
+            read_medium(&kind, source, file.display_name)
         });
         return read.or_else(|| lost(place, "fileData", unsaid));
     }
@@ -62,8 +69,8 @@ fn lost(place: &str, member: &str, unsaid: &mut Unsaid) -> Option<Part> {
 }
 
 /// `None` for what no other dialect takes: a film, a sound that lies elsewhere.
-fn read_medium(media_type: &str, source: Source, title: Option<String>) -> Option<Part> {
-    let (kind, format) = media_type.split_once('/')?;
+fn read_medium(media_type: &MediaType, source: Source, title: Option<String>) -> Option<Part> {
+    let (kind, format) = media_type.names();
     match (kind, source) {
         ("image", source) => Some(Part::Image(source)),
         ("audio", Source::Base64 { data, .. }) => {
@@ -72,7 +79,7 @@ fn read_medium(media_type: &str, source: Source, title: Option<String>) -> Optio
                 "x-wav" | "wave" | "vnd.wave" => "wav",
                 format => format,
             };
-            let format = format.to_owned();
+            let format = SoundFormat::parse(format)?;
             Some(Part::Audio { data, format })
         }
         ("audio" | "video", _) => None,
@@ -82,16 +89,28 @@ fn read_medium(media_type: &str, source: Source, title: Option<String>) -> Optio
 
 /// A file of an account, or an address that anybody can load. `None` for a film's page.
 fn file_source(uri: &str) -> Option<Source> {
-    let (scheme, rest) = uri.split_once("://").unwrap_or(("", uri));
-    let host = rest.split('/').next().unwrap_or_default();
-    let is_web = scheme == "https" || scheme == "http";
-    if is_web && (host.ends_with("youtube.com") || host == "youtu.be") {
-        None
-    } else if is_web && host != "generativelanguage.googleapis.com" {
-        Some(Source::Url(uri.to_owned()))
-    } else {
-        Some(Source::File(uri.to_owned()))
+    match web_host(uri) {
+        Some(host) if is_film_host(host) => None,
+        Some(host) if host != "generativelanguage.googleapis.com" => {
+            Address::parse(uri.to_owned()).map(Source::Url)
+        }
+        _ => Some(Source::File(uri.to_owned())),
     }
+}
+
+/// Whether it is the address of a film's page, which Google takes for the film.
+pub(super) fn is_film(uri: &str) -> bool {
+    web_host(uri).is_some_and(is_film_host)
+}
+
+fn web_host(uri: &str) -> Option<&str> {
+    let (scheme, rest) = uri.split_once("://")?;
+    let is_web = scheme == "https" || scheme == "http";
+    is_web.then(|| rest.split('/').next().unwrap_or_default())
+}
+
+fn is_film_host(host: &str) -> bool {
+    host == "youtube.com" || host.ends_with(".youtube.com") || host == "youtu.be"
 }
 
 fn result(
@@ -166,7 +185,7 @@ mod tests {
     #[test]
     fn files_are_told_from_addresses() {
         let file = |uri: &str| Some(Source::File(uri.to_owned()));
-        let url = |uri: &str| Some(Source::Url(uri.to_owned()));
+        let url = |uri: &str| Address::parse(uri.to_owned()).map(Source::Url);
         for (uri, expected) in [
             ("https://a.example/b.png", url("https://a.example/b.png")),
             ("gs://bucket/b.png", file("gs://bucket/b.png")),
@@ -176,6 +195,7 @@ mod tests {
             ),
             ("files/x", file("files/x")),
             ("https://www.youtube.com/watch?v=x", None),
+            ("https://a.example/b c.png", None),
         ] {
             assert_eq!(file_source(uri), expected, "{uri}");
         }

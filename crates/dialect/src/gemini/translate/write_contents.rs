@@ -6,10 +6,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::foreign_seal::{self, seal};
+use super::read_part::is_film;
 use super::wire;
 use super::wire_value::Listed;
 use crate::anthropic::call;
-use crate::canonical::{Feature, JsonText, Part, Request, Role, Source, Target, ThinkingForm};
+use crate::canonical::{
+    Base64, Feature, JsonText, MediaType, Part, Request, Role, Source, Target, ThinkingForm,
+};
 
 /// Instructions and contents. Where there are only instructions they are said by the user, as one
 /// content has to be there.
@@ -90,7 +93,9 @@ impl Writer<'_> {
                 (Source::Text(text), None) => Some(text_part(text.clone())),
                 (source, _) => self.medium(source, "application/pdf", Feature::Documents),
             },
-            Part::Audio { data, format } => Some(inline(format!("audio/{format}"), data)),
+            Part::Audio { data, format } => {
+                Some(inline(format!("audio/{}", format.as_str()), data))
+            }
             Part::ToolCall {
                 id,
                 name,
@@ -124,17 +129,17 @@ impl Writer<'_> {
     fn medium(&mut self, source: &Source, usual: &str, feature: Feature) -> Option<wire::Part> {
         match source {
             Source::Base64 { media_type, data } if is_still(media_type) => {
-                Some(inline(media_type.clone(), data))
+                Some(inline(media_type.as_str().to_owned(), data))
             }
-            Source::Url(url) => Some(wire::Part {
+            Source::Url(url) if !is_film(url.as_str()) => Some(wire::Part {
                 file_data: Some(wire::FileData {
-                    mime_type: Some(media_type_of(url).unwrap_or(usual).to_owned()),
-                    file_uri: url.clone(),
+                    mime_type: Some(media_type_of(url.as_str()).unwrap_or(usual).to_owned()),
+                    file_uri: url.as_str().to_owned(),
                     display_name: None,
                 }),
                 ..wire::Part::default()
             }),
-            Source::Base64 { .. } | Source::Text(_) => {
+            Source::Base64 { .. } | Source::Url(_) | Source::Text(_) => {
                 self.unsaid.push(feature);
                 None
             }
@@ -188,9 +193,8 @@ fn response(text: &str, is_error: bool) -> Box<RawValue> {
 }
 
 /// Whether it is the type of an image or of something to read.
-fn is_still(media_type: &str) -> bool {
-    let kind = media_type.split_once('/').map(|(kind, _)| kind);
-    !matches!(kind, None | Some("audio" | "video"))
+fn is_still(media_type: &MediaType) -> bool {
+    !matches!(media_type.names().0, "audio" | "video")
 }
 
 /// What a file at that address is, as far as its name says.
@@ -219,11 +223,11 @@ fn text_part(text: String) -> wire::Part {
     }
 }
 
-fn inline(mime_type: String, data: &str) -> wire::Part {
+fn inline(mime_type: String, data: &Base64) -> wire::Part {
     wire::Part {
         inline_data: Some(wire::InlineData {
             mime_type,
-            data: data.to_owned(),
+            data: data.as_str().to_owned(),
             display_name: None,
         }),
         ..wire::Part::default()

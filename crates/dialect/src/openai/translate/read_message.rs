@@ -1,8 +1,8 @@
 //! A message of a chat completion request as a turn.
 
 use super::wire;
-use crate::canonical::{Part, Role, Source, Turn, Unsaid};
-use crate::data_url::source;
+use crate::canonical::{Base64, Part, Role, SoundFormat, Source, Turn, Unsaid};
+use crate::data_url::{self, source};
 use crate::wire_form::TextOr;
 
 /// A message as a turn; `None` where nobody can tell who speaks.
@@ -89,17 +89,12 @@ fn part(part: wire::Part) -> Result<Part, &'static str> {
         let source = source(image.url);
         source.map(Part::Image).ok_or("image_url")
     } else if let Some(audio) = part.input_audio {
-        Ok(Part::Audio {
-            data: audio.data,
-            format: audio.format,
-        })
+        let read = Base64::parse(audio.data).zip(SoundFormat::parse(&audio.format));
+        let sound = read.map(|(data, format)| Part::Audio { data, format });
+        sound.ok_or("input_audio")
     } else if let Some(file) = part.file {
         let source = match (file.file_data, file.file_id) {
-            (Some(data), _) if data.starts_with("data:") => source(data),
-            (Some(data), _) => Some(Source::Base64 {
-                media_type: "application/pdf".to_owned(),
-                data,
-            }),
+            (Some(data), _) => data_url::file(data),
             (None, Some(id)) => Some(Source::File(id)),
             (None, None) => None,
         };

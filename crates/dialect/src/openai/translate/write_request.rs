@@ -191,7 +191,7 @@ fn write_part(part: &Part, unsaid: &mut Vec<Feature>) -> Option<wire::Part> {
         Part::Image(source) => {
             let url = match source {
                 Source::Base64 { media_type, data } => Some(data_url(media_type, data)),
-                Source::Url(url) => Some(url.clone()),
+                Source::Url(url) => Some(url.as_str().to_owned()),
                 Source::Text(_) => None,
                 Source::File(_) => return unless(None, Feature::Files),
             };
@@ -222,8 +222,8 @@ fn write_part(part: &Part, unsaid: &mut Vec<Feature>) -> Option<wire::Part> {
         Part::Audio { data, format } => Some(wire::Part {
             kind: "input_audio".to_owned(),
             input_audio: Some(wire::InputAudio {
-                data: data.clone(),
-                format: format.clone(),
+                data: data.as_str().to_owned(),
+                format: format.as_str().to_owned(),
             }),
             ..default
         }),

@@ -1,8 +1,8 @@
 //! The items of an input as turns of a conversation.
 
 use super::{seal, wire};
-use crate::canonical::{Part, Role, Source, Turn, Unsaid};
-use crate::data_url::source;
+use crate::canonical::{Base64, Part, Role, SoundFormat, Source, Turn, Unsaid};
+use crate::data_url::{self, source};
 use crate::wire_form::TextOr;
 
 /// Members of an item that change nothing that an answer says.
@@ -140,15 +140,8 @@ fn part(part: wire::Part) -> Result<Part, String> {
             image.map(Part::Image).ok_or("image_url")
         }
         "input_file" => {
-            let inline = |data: String| {
-                if data.starts_with("data:") {
-                    return source(data);
-                }
-                let media_type = "application/pdf".to_owned();
-                Some(Source::Base64 { media_type, data })
-            };
             let at = match (part.file_data, part.file_url, part.file_id) {
-                (Some(data), _, _) => inline(data),
+                (Some(data), _, _) => data_url::file(data),
                 (None, Some(url), _) => source(url),
                 (None, None, id) => id.map(Source::File),
             };
@@ -157,11 +150,11 @@ fn part(part: wire::Part) -> Result<Part, String> {
             document.ok_or("file_data")
         }
         "input_audio" => {
-            let audio = part.input_audio.map(|audio| Part::Audio {
-                data: audio.data,
-                format: audio.format,
-            });
-            audio.ok_or("input_audio")
+            let read = part
+                .input_audio
+                .and_then(|audio| Base64::parse(audio.data).zip(SoundFormat::parse(&audio.format)));
+            let sound = read.map(|(data, format)| Part::Audio { data, format });
+            sound.ok_or("input_audio")
         }
         "" => Err("type"),
         kind => return Err(kind.to_owned()),

@@ -141,7 +141,7 @@ fn write_part(part: &Part, role: Role, unsaid: &mut Vec<Feature>) -> Option<wire
 fn image(source: &Source) -> Result<wire::Part, Feature> {
     let url = match source {
         Source::Base64 { media_type, data } => data_url(media_type, data),
-        Source::Url(url) => url.clone(),
+        Source::Url(url) => url.as_str().to_owned(),
         Source::Text(_) => return Err(Feature::Images),
         Source::File(_) => return Err(Feature::Files),
     };
@@ -161,7 +161,7 @@ fn document(source: &Source, title: Option<&str>) -> Result<wire::Part, Feature>
         }),
         // A name and an address are not taken together.
         Source::Url(url) => Ok(wire::Part {
-            file_url: Some(url.clone()),
+            file_url: Some(url.as_str().to_owned()),
             ..part_of("input_file")
         }),
         Source::Text(text) => Ok(text_part(
