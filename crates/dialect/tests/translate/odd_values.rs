@@ -125,6 +125,46 @@ const NAMES: [(Dialect, &str); 8] = [
     ),
 ];
 
+/// Requests of little but names.
+const REQUESTS: [(Dialect, &str); 4] = [
+    (
+        Anthropic,
+        r#"{"model":@,"max_tokens":1,"system":@,"stop_sequences":[@],"metadata":{"user_id":@},
+        "tools":[{"name":@,"description":@,"input_schema":{}}],"tool_choice":{"type":"tool","name":@},
+        "messages":[{"role":"user","content":@},
+        {"role":"assistant","content":[{"type":"thinking","thinking":@,"signature":@},{"type":"redacted_thinking","data":@},
+        {"type":"text","text":@},{"type":"tool_use","id":@,"name":@,"input":{@:@}}]},
+        {"role":"user","content":[{"type":"tool_result","tool_use_id":@,"content":[{"type":"text","text":@}],"is_error":true}]}]}"#,
+    ),
+    (
+        OpenAiChat,
+        r#"{"model":@,"stop":@,"user":@,"tools":[{"type":"function","function":{"name":@,"description":@,"parameters":{}}}],
+        "tool_choice":{"type":"function","function":{"name":@}},
+        "response_format":{"type":"json_schema","json_schema":{"name":@,"description":@,"schema":{}}},
+        "messages":[{"role":"system","content":@},{"role":"user","content":@},
+        {"role":"assistant","reasoning_content":@,"content":@,"refusal":@,
+        "tool_calls":[{"id":@,"type":"function","function":{"name":@,"arguments":@}}]},
+        {"role":"tool","tool_call_id":@,"content":@}]}"#,
+    ),
+    (
+        OpenAiResponses,
+        r#"{"model":@,"instructions":@,"user":@,"tools":[{"type":"function","name":@,"description":@,"parameters":{}}],
+        "tool_choice":{"type":"function","name":@},"text":{"format":{"type":"json_schema","name":@,"description":@,"schema":{}}},
+        "input":[{"role":"user","content":@},{"type":"reasoning","summary":[{"type":"summary_text","text":@}],"encrypted_content":@},
+        {"role":"assistant","content":[{"type":"output_text","text":@},{"type":"refusal","refusal":@}]},
+        {"type":"function_call","call_id":@,"name":@,"arguments":@},{"type":"function_call_output","call_id":@,"output":@}]}"#,
+    ),
+    (
+        Gemini,
+        r#"{"systemInstruction":{"parts":[{"text":@}]},"generationConfig":{"stopSequences":[@]},
+        "tools":[{"functionDeclarations":[{"name":@,"description":@,"parametersJsonSchema":{}}]}],
+        "toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":[@]}},
+        "contents":[{"role":"user","parts":[{"text":@}]},{"role":"model","parts":[{"text":@,"thought":true},{"text":@},
+        {"functionCall":{"id":@,"name":@,"args":{@:@}},"thoughtSignature":@}]},
+        {"role":"user","parts":[{"functionResponse":{"id":@,"name":@,"response":{"error":@}}}]}]}"#,
+    ),
+];
+
 /// No media type, no base64, no address, no sound's format.
 const NONE: [&str; 15] = [
     "",
@@ -187,11 +227,16 @@ fn what_is_odd_is_read_where_it_is_written() {
             told(from, &said(from, place, value));
         }
     }
+    for (from, request) in REQUESTS {
+        for value in ODD.into_iter().chain(NONE) {
+            told(from, &filled(request, value));
+        }
+    }
 }
 
 /// A request that says the value at that place.
 fn said(dialect: Dialect, place: &str, value: &str) -> String {
-    let part = place.replace('@', &serde_json::Value::from(value).to_string());
+    let part = filled(place, value);
     match dialect {
         OpenAiChat | Anthropic => {
             format!(r#"{{"model":"m","messages":[{{"role":"user","content":[{part}]}}]}}"#)
@@ -201,6 +246,10 @@ fn said(dialect: Dialect, place: &str, value: &str) -> String {
         }
         Gemini => format!(r#"{{"contents":[{{"role":"user","parts":[{part}]}}]}}"#),
     }
+}
+
+fn filled(text: &str, value: &str) -> String {
+    text.replace('@', &serde_json::Value::from(value).to_string())
 }
 
 /// What each dialect cannot be told, after what it is told was read again.
