@@ -28,7 +28,7 @@ use crate::body::Streamed;
 use crate::charge_drift::Source;
 use crate::driver::Reservation;
 use crate::exchange::Exchange;
-use crate::gateway::{Gateway, Phase};
+use crate::gateway::{Gateway, Phase, RequestId};
 use crate::health::Passed;
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
 use crate::metrics::{Estimate, tokens};
@@ -66,8 +66,8 @@ pub(crate) struct Call<'a> {
     pub(crate) crossing: Crossing,
     /// What the text of the answer has to be, where that is checked.
     pub(crate) shape: Option<&'a Arc<Shape>>,
-    /// For an answer that is translated.
-    pub(crate) stamp: &'a Stamp,
+    /// What the client's request is called, which an answer that is translated is called after.
+    pub(crate) id: RequestId,
     /// What it is charged before it is sent.
     pub(crate) demand: Amounts,
     pub(crate) exchange: &'a Exchange,
@@ -155,9 +155,10 @@ impl Call<'_> {
         tokio::pin!(head);
         let connected = async {
             tokio::select! {
+                // The sending first: where a connection is at hand, it is known right after, and no timer was set for it.
                 biased;
-                _ = connection.wait_for_connection_metadata() => None,
                 response = &mut head => Some(response),
+                _ = connection.wait_for_connection_metadata() => None,
             }
         };
         let response = match tokio::time::timeout(timeouts.connect, connected).await {
@@ -262,9 +263,9 @@ impl Call<'_> {
             let usage_chunk = self.envelope.usage_chunk();
             head.headers.insert(CONTENT_TYPE, self.stream_type());
             self.crossing
-                .streamed(&body, shape, self.stamp.clone(), usage_chunk)
+                .streamed(&body, shape, self.stamp(), usage_chunk)
         } else {
-            self.crossing.whole(body, shape, || self.stamp.clone())
+            self.crossing.whole(body, shape, || self.stamp())
         };
         let mut whole = read.map_err(|error| {
             tracing::debug!(
@@ -318,7 +319,7 @@ impl Call<'_> {
         let answer = self.crossing.stream(
             &self.route.account.provider,
             self.shape,
-            || self.stamp.clone(),
+            || self.stamp(),
             self.envelope.usage_chunk(),
         );
         let mut streamed = Box::new(self.streamed(incoming, Some(answer), reservation));
@@ -403,6 +404,18 @@ impl Call<'_> {
             self.gateway.calibrations(),
         )
         .of_route(self.exchange.route_name())
+    }
+
+    /// For an answer that is translated: as of now, and with an estimate of its own, so it is for others not to ask.
+    fn stamp(&self) -> Stamp {
+        let wall = self.gateway.clock().now().wall;
+        let created_s = wall.as_unix_nanos() / 1_000_000_000;
+        let (dialect, facts) = (self.envelope.operation().dialect(), self.envelope.facts());
+        let input = settlement::input(self.route, facts, self.gateway.calibrations());
+        Stamp {
+            input_tokens: input.central,
+            ..dialect.stamp(&self.id.to_string(), &facts.model, created_s)
+        }
     }
 
     /// What a stream is in the client's eyes.

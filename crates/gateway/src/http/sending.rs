@@ -14,7 +14,7 @@ use sluicegate_core::{
     Role, TargetId, Timestamp,
 };
 use sluicegate_dialect::Envelope;
-use sluicegate_dialect::canonical::{Inexpressible, Stamp};
+use sluicegate_dialect::canonical::Inexpressible;
 
 use super::Failure;
 use super::calling::{Called, Ended, Sent};
@@ -25,7 +25,6 @@ use crate::driver::{Refused, Standing};
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
 use crate::random;
-use crate::settlement;
 use crate::snapshot::{Route, Snapshot};
 
 /// A call that is read and routed.
@@ -474,20 +473,6 @@ impl<'a> Sending<'a> {
             wait,
             limits: self.candidates.places().any(limits),
         })
-    }
-
-    /// For an answer that is translated.
-    pub(super) fn stamp(&self, place: usize) -> Stamp {
-        let wall = self.gateway.clock().now().wall;
-        let created_s = wall.as_unix_nanos() / 1_000_000_000;
-        let id = self.standing.id.to_string();
-        let (dialect, facts) = (self.envelope.operation().dialect(), self.envelope.facts());
-        let route = self.candidates.at(place).route;
-        let input = settlement::input(route, facts, self.gateway.calibrations());
-        Stamp {
-            input_tokens: input.central,
-            ..dialect.stamp(&id, &facts.model, created_s)
-        }
     }
 
     pub(super) fn now(&self) -> Timestamp {
