@@ -4,17 +4,15 @@
 //! nobody can say what came of it.
 
 mod refusal;
+mod whole;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::BytesMut;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode, response};
-use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::capture_connection;
-use serde::de::IgnoredAny;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Amounts, Answered, Outcome, Reception};
 use sluicegate_dialect::canonical::Stamp;
@@ -28,16 +26,13 @@ use crate::body::Streamed;
 use crate::charge_drift::Source;
 use crate::driver::Reservation;
 use crate::exchange::Exchange;
-use crate::gateway::{Gateway, Phase};
+use crate::gateway::{Gateway, Phase, RequestId};
 use crate::health::Passed;
 use crate::http::{Failure, UpstreamFailure, UpstreamFailureKind};
 use crate::metrics::{Estimate, tokens};
 use crate::outgoing::Outgoing;
 use crate::settlement::{self, Settlement};
 use crate::snapshot::Route;
-
-/// A whole answer above this is passed on unread.
-const WHOLE_MAX: usize = 32 * 1024 * 1024;
 
 /// What an upstream answered.
 #[derive(Debug)]
@@ -66,8 +61,8 @@ pub(crate) struct Call<'a> {
     pub(crate) crossing: Crossing,
     /// What the text of the answer has to be, where that is checked.
     pub(crate) shape: Option<&'a Arc<Shape>>,
-    /// For an answer that is translated.
-    pub(crate) stamp: &'a Stamp,
+    /// What the client's request is called, which an answer that is translated is called after.
+    pub(crate) id: RequestId,
     /// What it is charged before it is sent.
     pub(crate) demand: Amounts,
     pub(crate) exchange: &'a Exchange,
@@ -155,9 +150,10 @@ impl Call<'_> {
         tokio::pin!(head);
         let connected = async {
             tokio::select! {
+                // The sending first: where a connection is at hand, it is known right after, and no timer was set for it.
                 biased;
-                _ = connection.wait_for_connection_metadata() => None,
                 response = &mut head => Some(response),
+                _ = connection.wait_for_connection_metadata() => None,
             }
         };
         let response = match tokio::time::timeout(timeouts.connect, connected).await {
@@ -196,111 +192,6 @@ impl Call<'_> {
         }
     }
 
-    /// A whole answer, within what is left of the call's time.
-    async fn whole_in_time(
-        &self,
-        response: Response<Incoming>,
-        reservation: Reservation,
-        took: Duration,
-        pass: &mut Option<Passed>,
-    ) -> Result<Answer, UpstreamFailure> {
-        let Some(total) = self.route.timeouts.total else {
-            return self.whole(response, reservation, pass).await;
-        };
-        let whole = self.whole(response, reservation, pass);
-        match tokio::time::timeout(total.saturating_sub(took), whole).await {
-            Ok(answer) => answer,
-            Err(_) => Err(self.silent("the whole of its answer", total)),
-        }
-    }
-
-    async fn whole(
-        &self,
-        response: Response<Incoming>,
-        mut reservation: Reservation,
-        pass: &mut Option<Passed>,
-    ) -> Result<Answer, UpstreamFailure> {
-        let (mut head, mut incoming) = response.into_parts();
-        let timeouts = &self.route.timeouts;
-        let mut body = BytesMut::new();
-        loop {
-            let frame = tokio::time::timeout(timeouts.idle, incoming.frame()).await;
-            match frame {
-                Err(_) => return Err(self.silent("the rest of its answer", timeouts.idle)),
-                Ok(None) => break,
-                Ok(Some(Err(error))) => {
-                    let kind = UpstreamFailureKind::Cut(innermost(&error));
-                    return Err(self.failure("connection", kind));
-                }
-                Ok(Some(Ok(frame))) => {
-                    if let Ok(data) = frame.into_data() {
-                        body.extend_from_slice(&data);
-                    }
-                }
-            }
-            if body.len() > WHOLE_MAX && !self.passes_unread() {
-                let what = "an answer that is too large to be translated";
-                return Err(self.failure("unreadable", UpstreamFailureKind::Unreadable(what)));
-            }
-            if body.len() > WHOLE_MAX {
-                let response = Response::from_parts(head, incoming);
-                return Ok(self.unread(response, &body, reservation, pass));
-            }
-        }
-        let body = body.freeze();
-        let is_json = answer_form(&head.headers) == Form::Json;
-        if is_json && serde_json::from_slice::<IgnoredAny>(&body).is_err() {
-            let kind = UpstreamFailureKind::Unreadable("a body that is no whole JSON document");
-            return Err(self.failure("unreadable", kind));
-        }
-        let shape = self.shape.map(|shape| &**shape);
-        if !self.crossing.is_same() {
-            let json = HeaderValue::from_static("application/json");
-            head.headers.insert(CONTENT_TYPE, json);
-        }
-        let read = if self.envelope.facts().stream {
-            let usage_chunk = self.envelope.usage_chunk();
-            head.headers.insert(CONTENT_TYPE, self.stream_type());
-            self.crossing
-                .streamed(&body, shape, self.stamp.clone(), usage_chunk)
-        } else {
-            self.crossing.whole(body, shape, || self.stamp.clone())
-        };
-        let mut whole = read.map_err(|error| {
-            tracing::debug!(
-                deployment = self.route.deployment.name,
-                reason = error.message,
-                "unreadable answer"
-            );
-            let kind = UpstreamFailureKind::Unreadable("a body that is no answer of its dialect");
-            self.failure("unreadable", kind)
-        })?;
-        if let Some(usage) = whole.usage {
-            self.exchange.used(settlement::total(usage));
-        }
-        let settlement = self.settlement();
-        let outcome = whole.usage.map_or(Outcome::Unmeasured, |usage| {
-            settlement.answered(usage, settlement::ending(whole.cut))
-        });
-        if let Outcome::Used(counted) = outcome {
-            let told = charge_told(&self.route.account.provider, &head.headers);
-            self.compare(Source::Header, told, counted);
-        }
-        reservation.settle(outcome);
-        if let Some(wrong) = whole.misshapen.take() {
-            return Err(self.failure("misshapen", UpstreamFailureKind::Misshapen(wrong)));
-        }
-        self.exchange.attempted("ok");
-        if let Some(pass) = pass.take() {
-            pass.served(self.gateway.clock().mono());
-        }
-        Ok(Answer {
-            head,
-            body: AnswerBody::Whole(whole),
-            fault: None,
-        })
-    }
-
     async fn stream(
         &self,
         response: Response<Incoming>,
@@ -318,7 +209,7 @@ impl Call<'_> {
         let answer = self.crossing.stream(
             &self.route.account.provider,
             self.shape,
-            || self.stamp.clone(),
+            || self.stamp(),
             self.envelope.usage_chunk(),
         );
         let mut streamed = Box::new(self.streamed(incoming, Some(answer), reservation));
@@ -405,14 +296,21 @@ impl Call<'_> {
         .of_route(self.exchange.route_name())
     }
 
+    /// For an answer that is translated: as of now, and with an estimate of its own, so it is for others not to ask.
+    fn stamp(&self) -> Stamp {
+        let wall = self.gateway.clock().now().wall;
+        let created_s = wall.as_unix_nanos() / 1_000_000_000;
+        let (dialect, facts) = (self.envelope.operation().dialect(), self.envelope.facts());
+        let input = settlement::input(self.route, facts, self.gateway.calibrations());
+        Stamp {
+            input_tokens: input.central,
+            ..dialect.stamp(&self.id.to_string(), &facts.model, created_s)
+        }
+    }
+
     /// What a stream is in the client's eyes.
     fn stream_type(&self) -> HeaderValue {
         HeaderValue::from_static(self.envelope.operation().framing().content_type())
-    }
-
-    /// Whether an answer may reach the client as it comes, whatever it is.
-    fn passes_unread(&self) -> bool {
-        self.crossing.is_same() && !self.envelope.facts().stream
     }
 
     fn silent(&self, what: &'static str, after: Duration) -> UpstreamFailure {

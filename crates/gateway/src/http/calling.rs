@@ -178,7 +178,6 @@ impl Sending<'_> {
         let way = candidate
             .crossing
             .expect("what has an outbound body has a way");
-        let stamp = self.stamp(place);
         let mut pass = Some(pass);
         let mut tried = Vec::new();
         let mut credentials = upstream.credentials(&tried, self.now());
@@ -211,7 +210,7 @@ impl Sending<'_> {
                 envelope: self.envelope,
                 crossing,
                 shape: outbound.shape.as_ref(),
-                stamp: &stamp,
+                id: self.standing.id,
                 demand: *demand,
                 exchange: self.exchange,
                 head_hold: self.snapshot.policy.stream.head_hold,

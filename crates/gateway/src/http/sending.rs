@@ -4,29 +4,29 @@
 //! While a request waits, for room or for its next attempt, it holds nothing; it leaves with its client, and when the process
 //! drains. Nothing here decides: it asks with facts and does what it is told. Once an answer goes to the client all of this is over.
 
+mod over;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::request;
-use sluicegate_config::Pattern;
 use sluicegate_core::{
     Asking, Attempts, Candidates, Choice, Elsewhere, FollowUp, Obstacle, Prospect, Reason, Refusal,
     Role, TargetId, Timestamp,
 };
 use sluicegate_dialect::Envelope;
-use sluicegate_dialect::canonical::{Inexpressible, Stamp};
 
+pub(super) use self::over::Answered;
 use super::Failure;
 use super::calling::{Called, Ended, Sent};
 use super::candidate::{CandidateList, Unsayable};
-use super::upstream_failure::{ClientRetry, Tried};
+use super::upstream_failure::Tried;
 use crate::attempt::Answer;
 use crate::driver::{Refused, Standing};
 use crate::exchange::Exchange;
 use crate::gateway::{Gateway, Phase};
 use crate::random;
-use crate::settlement;
-use crate::snapshot::{Route, Snapshot};
+use crate::snapshot::Snapshot;
 
 /// A call that is read and routed.
 pub(super) struct Sending<'a> {
@@ -74,33 +74,6 @@ pub(super) struct Asked<'a> {
 struct Last {
     ended: Ended,
     reason: Option<Reason>,
-}
-
-/// A call that an upstream has answered.
-pub(super) struct Answered {
-    pub(super) answer: Answer,
-    /// The deployment that answered, as the client is told of it.
-    pub(super) name: String,
-    pub(super) role: Role,
-    /// How often it was sent.
-    pub(super) attempts: usize,
-    /// How long it waited before it was first sent.
-    pub(super) waited: Duration,
-    /// What it has left of its attempts.
-    pub(super) left: Attempts,
-    /// What was dropped of it, because who answered cannot be told.
-    pub(super) dropped: Vec<Inexpressible>,
-}
-
-impl Answered {
-    /// The same answer where another call for it went before.
-    pub(super) fn after(self, before: &Self) -> Self {
-        Self {
-            attempts: before.attempts + self.attempts,
-            waited: before.waited,
-            ..self
-        }
-    }
 }
 
 /// What follows an attempt.
@@ -397,108 +370,7 @@ impl<'a> Sending<'a> {
         }
     }
 
-    fn answer(self, answer: Answer) -> Answered {
-        let place = self.at.unwrap_or(0);
-        let dropped = self.candidates.outbound(place);
-        Answered {
-            dropped: dropped.map_or_else(|_| Vec::new(), |outbound| outbound.inexpressible.clone()),
-            answer,
-            name: shown_name(self.candidates.at(place).route).to_owned(),
-            role: self.role,
-            attempts: self.calls,
-            waited: self.waited.unwrap_or_default(),
-            left: self.attempts,
-        }
-    }
-
-    /// Nothing more is tried; the first candidate `opens`.
-    fn over(mut self, opens: Prospect) -> Result<Answered, Failure> {
-        let now = self.now();
-        let wait = match opens {
-            Prospect::At(at) if at > now => Some(at.saturating_since(now)),
-            Prospect::At(_) | Prospect::OnRelease | Prospect::Never => None,
-        };
-        if let Some(Last { ended, reason }) = self.last.take() {
-            let failure = match ended {
-                Ended::Answer(answer, _) => return Ok(self.answer(answer)),
-                Ended::Failure(failure) => failure,
-            };
-            let client = if self.attempts.made() > 1 || reason == Some(Reason::BudgetUsed) {
-                ClientRetry::Multiplies
-            } else {
-                ClientRetry::Welcome
-            };
-            let failure = failure.after(self.tried, self.calls, client, wait);
-            let untried = self.unsayable.take();
-            return Err(Failure::from(match untried {
-                Some((place, unsayable)) => {
-                    failure.without(shown_name(self.candidates.at(place).route), &unsayable)
-                }
-                None => failure,
-            }));
-        }
-        if let Some((_, mut refused)) = self.refused.take() {
-            if let (Some(own), Some(wait)) = (refused.wait, wait) {
-                refused.wait = Some(own.min(wait));
-            }
-            return Err(Failure::Refused(refused));
-        }
-        let (name, route) = (self.candidates.name(), self.unsayable.take());
-        if let Some((place, unsayable)) = route {
-            let provider = &self.candidates.at(place).route.account.provider;
-            return Err(Failure::Unsayable {
-                route: name.to_owned(),
-                dialect: provider.dialect.name(),
-                operation: self.envelope.operation(),
-                unsayable,
-            });
-        }
-        if self
-            .candidates
-            .places()
-            .all(|place| self.candidates.at(place).crossing.is_none())
-        {
-            return Err(Failure::Unsayable {
-                route: name.to_owned(),
-                dialect: self.candidates.at(0).route.account.provider.dialect.name(),
-                operation: self.envelope.operation(),
-                unsayable: Unsayable::Operation,
-            });
-        }
-        let limits = |place| {
-            let whose = self.candidates.at(place).route.whose();
-            self.gateway.health().is_limiting(whose, now)
-        };
-        Err(Failure::CoolingDown {
-            route: self.candidates.name().to_owned(),
-            wait,
-            limits: self.candidates.places().any(limits),
-        })
-    }
-
-    /// For an answer that is translated.
-    pub(super) fn stamp(&self, place: usize) -> Stamp {
-        let wall = self.gateway.clock().now().wall;
-        let created_s = wall.as_unix_nanos() / 1_000_000_000;
-        let id = self.standing.id.to_string();
-        let (dialect, facts) = (self.envelope.operation().dialect(), self.envelope.facts());
-        let route = self.candidates.at(place).route;
-        let input = settlement::input(route, facts, self.gateway.calibrations());
-        Stamp {
-            input_tokens: input.central,
-            ..dialect.stamp(&id, &facts.model, created_s)
-        }
-    }
-
     pub(super) fn now(&self) -> Timestamp {
         self.gateway.clock().mono()
-    }
-}
-
-/// A deployment as clients are told of it: a wildcard by the name that it stood for.
-fn shown_name(route: Route<'_>) -> &str {
-    match route.deployment.pattern {
-        Pattern::Exact(_) => &route.deployment.name,
-        Pattern::Prefix(_) => route.model,
     }
 }
