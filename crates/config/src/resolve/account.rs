@@ -98,8 +98,7 @@ fn region<'a>(section: &'a Section, row: &Provider, problems: &mut Problems) -> 
             .mend("remove it, or write the address as base_url");
         return None;
     }
-    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    if !region.value.bytes().all(is_part) {
+    if !is_region(&region.value) {
         let problem = format!("{} is no region", region.shown);
         problems
             .add(value.at, &value.path, problem)
@@ -107,6 +106,12 @@ fn region<'a>(section: &'a Section, row: &Provider, problems: &mut Problems) -> 
         return None;
     }
     Some(&region.value)
+}
+
+/// Whether `name` may become a part of a host's name.
+pub(crate) fn is_region(name: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    !name.is_empty() && name.bytes().all(is_part)
 }
 
 fn base_url(
