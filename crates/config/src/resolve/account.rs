@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use sluicegate_catalog::{ChargeRule, Provider};
+use sluicegate_catalog::{ChargeRule, Endpoint, Provider};
 use sluicegate_core::Headroom;
 
 use super::failures::breaker;
@@ -120,8 +120,18 @@ fn base_url(
     region: Option<&str>,
     problems: &mut Problems,
 ) -> Option<String> {
-    if section.has("base_url") {
-        return section.url("base_url").map(str::to_owned);
+    if let Some(value) = section.value("base_url") {
+        let url = section.url("base_url")?;
+        if let Some(path) = row.paths.of(Endpoint::Chat)
+            && path.matches('/').count() > 1
+            && url.ends_with(path)
+        {
+            let problem = format!("ends in {path}, which is added to it");
+            problems
+                .add(value.at, &value.path, problem)
+                .mend(format!("leave {path} out"));
+        }
+        return Some(url.to_owned());
     }
     let in_region = region.and_then(|region| row.url_in(region));
     let url = in_region.or_else(|| row.base_url.clone());
