@@ -18,7 +18,7 @@ const PROVIDERS = {
 
 await run(
   { plain, stream, tools, streamedTools, structured, streamedStructured, images, failures },
-  { provider: { type: "string", default: "openai-chat" } },
+  { provider: { type: "string", default: "openai-chat" }, "nothing-stored": { type: "boolean", default: false } },
 );
 
 function openai(args) {
@@ -26,7 +26,9 @@ function openai(args) {
 }
 
 function asked(args, model = args.model) {
-  return { model: PROVIDERS[args.provider](args)(model), maxRetries: 0, maxOutputTokens: 1_000 };
+  // Told that nothing is stored, it sends what was said before and not its id.
+  const providerOptions = args["nothing-stored"] ? { openai: { store: false } } : {};
+  return { model: PROVIDERS[args.provider](args)(model), maxRetries: 0, maxOutputTokens: 1_000, providerOptions };
 }
 
 async function plain(outcome, args) {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::Provider;
+use crate::{Dialect, Provider};
 
 /// Stands for the model's name in a path.
 const MODEL: &str = "{model}";
@@ -62,7 +62,7 @@ impl Paths {
     }
 
     /// Every path that there is, with its key.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    fn all(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let all = [
             ("chat", Some(&self.chat)),
             ("stream", self.stream.as_ref()),
@@ -117,6 +117,38 @@ impl Provider {
             return Some(format!("{base}{}", path.replace(MODEL, &segment(model))));
         }
         Some(format!("{base}{path}"))
+    }
+}
+
+impl Provider {
+    /// What is wrong with its paths, each with its key.
+    pub(crate) fn path_problems(&self) -> Vec<(&'static str, &'static str)> {
+        let mut problems = Vec::new();
+        for (key, path) in self.paths.all() {
+            let rest = path.replace(MODEL, "");
+            if !path.starts_with('/') {
+                problems.push((key, "does not begin with a slash"));
+            }
+            if rest.contains(['{', '}']) {
+                problems.push((key, "has braces around something other than {model}"));
+            }
+            if rest.len() == path.len() && self.only_path_names_model(key) {
+                problems.push((
+                    key,
+                    "has no place for {model}, and the body does not name it either",
+                ));
+            }
+        }
+        problems
+    }
+
+    fn only_path_names_model(&self, key: &str) -> bool {
+        match self.dialect {
+            Dialect::Gemini | Dialect::Bedrock => true,
+            Dialect::OpenAi | Dialect::Anthropic | Dialect::Cohere => {
+                matches!(key, "chat" | "stream") && self.paths.instead_of_model.is_some()
+            }
+        }
     }
 }
 
@@ -254,6 +286,38 @@ mod tests {
             ),
             "https://x.example/v1/projects/p/locations/global/publishers/google/models/gemini-2.5-pro:generateContent"
         );
+    }
+
+    #[test]
+    fn a_model_that_no_body_names_stands_in_the_path() {
+        let said = |like: &str, paths: &str| {
+            let row = format!("like = \"{like}\"\nid = \"x\"\npaths = {{ {paths} }}");
+            let row = Provider::from_toml(&row);
+            row.err()
+                .map_or_else(String::new, |error| error.to_string())
+        };
+        let nowhere = "has no place for {model}, and the body does not name it either";
+        for (like, paths, wrong) in [
+            ("openai", "chat = \"/chat\"", String::new()),
+            ("anthropic", "chat = \"/m\"", String::new()),
+            (
+                "gemini",
+                "chat = \"/chat\"",
+                format!("paths.chat: {nowhere}"),
+            ),
+            (
+                "anthropic",
+                "chat = \"/{model}:raw\", stream = \"/raw\", instead_of_model = [\"v\", \"1\"]",
+                format!("paths.stream: {nowhere}"),
+            ),
+            (
+                "openai",
+                "chat = \"/{deployment}/chat\"",
+                "paths.chat: has braces around something other than {model}".to_owned(),
+            ),
+        ] {
+            assert_eq!(said(like, paths), wrong, "{like} {paths}");
+        }
     }
 
     #[test]

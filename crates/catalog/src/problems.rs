@@ -100,14 +100,15 @@ impl Provider {
         {
             problems.push(RowProblem::new("lane_priority", "names no field"));
         }
-        for (key, path) in self.paths.all() {
-            if !path.starts_with('/') {
-                let key = format!("paths.{key}");
-                problems.push(RowProblem::new(key, "does not begin with a slash"));
-            }
+        for (key, what) in self.path_problems() {
+            problems.push(RowProblem::new(format!("paths.{key}"), what));
         }
-        for name in self.headers.keys().filter(|name| !is_header(name)) {
-            problems.push(RowProblem::new(format!("headers.{name}"), NO_HEADER));
+        for (name, text) in &self.headers {
+            let what = self.header_problem(name, text);
+            problems.extend(what.map(|what| RowProblem::new(format!("headers.{name}"), what)));
+        }
+        for (key, what) in self.translation.problems() {
+            problems.push(RowProblem::new(format!("translation.{key}"), what));
         }
         if self.base_url.as_ref().is_some_and(|url| url.ends_with('/')) {
             problems.push(RowProblem::new("base_url", "ends in a slash"));
@@ -119,6 +120,16 @@ impl Provider {
         {
             let what = "ends in a slash, or names no {region}";
             problems.push(RowProblem::new("region_url", what));
+        }
+        let is_service =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if self
+            .aws_service
+            .as_ref()
+            .is_some_and(|name| name.is_empty() || !name.bytes().all(is_service))
+        {
+            let what = "is no service's name, like bedrock or execute-api";
+            problems.push(RowProblem::new("aws_service", what));
         }
         if !self.models.is_sorted() {
             problems.push(RowProblem::new("models", "are not sorted"));
@@ -137,6 +148,21 @@ impl Provider {
                 "models",
                 format!("{count} of them fit none of `model_patterns`"),
             )),
+        }
+    }
+
+    /// What is wrong with one of its headers, with its text.
+    fn header_problem(&self, name: &str, text: &str) -> Option<&'static str> {
+        if !is_header(name) {
+            Some(NO_HEADER)
+        } else if name == self.auth.header {
+            Some("is the header of the key, which is an account's")
+        } else if SAID_ANEW.contains(&name) {
+            Some("is said anew with each request")
+        } else if text.trim() != text || !text.bytes().all(|b| b == b' ' || b.is_ascii_graphic()) {
+            Some("holds something other than visible ASCII characters with spaces between them")
+        } else {
+            None
         }
     }
 
@@ -160,6 +186,19 @@ impl Provider {
             .chain(self.errors.iter().map(|error| &error.evidence))
     }
 }
+
+/// Headers of the connection or of the one request: a row that named them would break what goes out.
+const SAID_ANEW: [&str; 9] = [
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "transfer-encoding",
+    "upgrade",
+];
 
 const NO_HEADER: &str = "a header is a name in lower case, without spaces";
 
@@ -245,6 +284,27 @@ mod tests {
                 ["region_url: ends in a slash, or names no {region}"],
                 "{wrong}"
             );
+        }
+    }
+
+    #[test]
+    fn a_header_that_would_break_a_request_is_none() {
+        let said = |name: &str, text: &str| {
+            let row =
+                format!("like = \"anthropic\"\nid = \"x\"\nheaders = {{ {name} = \"{text}\" }}");
+            let row = Provider::from_toml(&row);
+            row.err().map(|error| error.to_string())
+        };
+        assert_eq!(said("x-team", "red, blue"), None);
+        for (name, text) in [
+            ("X-Team", "a"),
+            ("x-api-key", "a"),
+            ("content-type", "a"),
+            ("x-team", " a"),
+            ("x-team", "수문"),
+        ] {
+            let said = said(name, text).expect("it is refused");
+            assert!(said.starts_with(&format!("headers.{name}: ")), "{said}");
         }
     }
 

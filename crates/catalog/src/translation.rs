@@ -84,6 +84,48 @@ impl Translation {
     }
 }
 
+impl Translation {
+    /// What is wrong with it, each with the keys that lead there.
+    pub(crate) fn problems(&self) -> Vec<(String, &'static str)> {
+        let mut lists: Vec<(String, &[String])> = Vec::new();
+        for (key, models) in [
+            ("schema", &self.schema),
+            ("always_thinks", &self.always_thinks),
+            ("fixed_sampling", &self.fixed_sampling),
+        ] {
+            if let Models::Named(names) = models {
+                lists.push((key.to_owned(), names));
+            }
+        }
+        for (index, entry) in self.thinking.iter().enumerate() {
+            lists.push((format!("thinking[{index}].models"), &entry.models));
+        }
+        let mut problems = Vec::new();
+        if self.output_default == 0 {
+            problems.push(("output_default".to_owned(), "leaves no room for an answer"));
+        }
+        for (key, names) in lists {
+            for (index, name) in names.iter().enumerate() {
+                let what = pattern_problem(name);
+                problems.extend(what.map(|what| (format!("{key}[{index}]"), what)));
+            }
+        }
+        problems
+    }
+}
+
+fn pattern_problem(name: &str) -> Option<&'static str> {
+    let rest = name.strip_prefix('*').unwrap_or(name);
+    let rest = rest.strip_suffix('*').unwrap_or(rest);
+    if name.is_empty() {
+        Some("is empty")
+    } else if rest.contains('*') {
+        Some("has a * that is neither at its beginning nor at its end")
+    } else {
+        None
+    }
+}
+
 impl Default for Models {
     /// None.
     fn default() -> Self {
@@ -128,6 +170,21 @@ mod tests {
         assert_eq!(row.thinking_of("a-2"), Some(ThinkingBy::Effort));
         assert_eq!(row.thinking_of("c"), None);
         assert_eq!(row.output_default, 4_096);
+    }
+
+    #[test]
+    fn what_names_no_model_is_said_with_its_place() {
+        let row: Translation = toml::from_str(
+            r#"output_default = 0
+            schema = ["*a*", "b*c"]
+            thinking = [{ models = ["a"], by = "budget" }, { models = ["**", ""], by = "effort" }]"#,
+        )
+        .expect("the form is right");
+        let keys: Vec<String> = row.problems().into_iter().map(|(key, _)| key).collect();
+        assert_eq!(
+            keys,
+            ["output_default", "schema[1]", "thinking[1].models[1]"]
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use toml::{Table, Value};
 use crate::merge::merge_row;
 use crate::problems::RowProblem;
 use crate::provider::{Provider, providers, text_of};
-use crate::{ChargeRule, ErrorMatch, LanePriority, LimitRow, SignalRow, WorkMs};
+use crate::{ChargeRule, ErrorMatch, LanePriority, LimitRow, SignalRow, Translation, WorkMs};
 
 /// Why a written row cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -194,6 +194,18 @@ fn form_problems(row: &Table) -> Vec<RowProblem> {
     let rules = row.get("charge").and_then(|charge| charge.get("rules"));
     for (name, rule) in rules.and_then(Value::as_table).into_iter().flatten() {
         part::<ChargeRule>(rule, || format!("charge.rules.{name}"), &mut problems);
+    }
+    let instead = row
+        .get("paths")
+        .and_then(|paths| paths.get("instead_of_model"));
+    if let Some(Value::Array(pair)) = instead
+        && pair.len() != 2
+    {
+        let what = "is not two texts, a member's name and what it says";
+        problems.push(RowProblem::new("paths.instead_of_model", what));
+    }
+    if let Some(translation) = row.get("translation") {
+        part::<Translation>(translation, || "translation".to_owned(), &mut problems);
     }
     if let Some(work) = row.get("work_ms") {
         part::<WorkMs>(work, || "work_ms".to_owned(), &mut problems);

@@ -5,6 +5,7 @@
 
 mod builtin_fake;
 mod check;
+mod example_file;
 mod fake;
 mod file;
 mod log;

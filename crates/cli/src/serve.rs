@@ -5,12 +5,11 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use sluicegate_catalog::Provider;
-use sluicegate_config::Policy;
+use sluicegate_config::{KeyLeftOut, Policy};
 use sluicegate_gateway::{Exposure, Running, StartError};
 use tokio::task::JoinHandle;
 
-use crate::{WrongUsage, builtin_fake, file, print, reload, signals};
+use crate::{WrongUsage, builtin_fake, example_file, file, print, reload, signals};
 
 /// Run the gateway.
 ///
@@ -90,7 +89,7 @@ impl Serve {
             return Ok((policy, Source::File(path.clone(), changes?)));
         }
         if let Some(policy) = Policy::from_env(&file::variable) {
-            let example = example_file(&policy.accounts[0].provider, &file::variable);
+            let example = example_file::of(&policy, &file::variable);
             return Ok((policy, Source::Environment { example }));
         }
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -159,6 +158,11 @@ fn greet(running: &Running, source: &Source) {
             running.example_model()
         }
     };
+    if !matches!(source, Source::File(..)) {
+        for key in Policy::keys_left_out(&file::variable) {
+            print::line(format_args!("{}", left_out(&key)));
+        }
+    }
     let host = reachable(address);
     print::line(format_args!(
         "\n  OpenAI(base_url=\"http://{host}/v1\", api_key=\"any\")\n  \
@@ -169,16 +173,16 @@ fn greet(running: &Running, source: &Source) {
     ));
 }
 
-/// A file that says what the key of `provider` in the environment says, and limits.
-fn example_file(provider: &Provider, env: &dyn Fn(&str) -> Option<String>) -> String {
-    let id = &provider.id;
-    let is_set = |name: &&String| env(name).is_some_and(|key| !key.trim().is_empty());
-    let key = provider.env_keys.iter().find(is_set);
-    let key = key.map_or("API_KEY", String::as_str);
-    format!(
-        "accounts:\n  {id}: {{ provider: {id}, api_key: \"${{{key}}}\", limits: {{ rpm: 500, tpm: 300000 }} }}\n\
-         deployments:\n  \"*\": {{ account: {id}, model: \"*\" }}"
-    )
+/// What is missing for a key that is not used.
+fn left_out(key: &KeyLeftOut) -> String {
+    let KeyLeftOut { variable, provider } = key;
+    let name = &provider.name;
+    let mend = if provider.region_url.is_some() {
+        "set AWS_REGION, or name the region in a file with --config"
+    } else {
+        "name it as base_url of an account in a file with --config"
+    };
+    format!("\n{variable} is set too and not used, as nothing says where {name} is: {mend}")
 }
 
 /// An address that a client on this machine can use.
@@ -194,21 +198,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_file_says_what_the_environment_said_and_limits() {
-        let env = |name: &str| (name == "OPENAI_API_KEY").then(|| "k-1".to_owned());
-        let from_env = Policy::from_env(&env).expect("a key is there");
-        let text = example_file(&from_env.accounts[0].provider, &env);
-        assert_eq!(text.lines().count(), 4, "{text}");
-        assert!(!text.contains("k-1"), "no key is printed: {text}");
-        let mut policy = sluicegate_config::parse("a.yaml", &text, &env).expect("a valid file");
-        let amounts: Vec<u64> = policy
-            .ledgers()
-            .limits
-            .iter()
-            .map(|limit| limit.amount.get())
-            .collect();
-        assert_eq!(amounts, [500, 300_000]);
-        policy.accounts[0].limits.clear();
-        assert_eq!(policy, from_env, "nothing but the limits differs");
+    fn a_key_that_is_not_used_says_what_is_missing() {
+        let env = |name: &str| {
+            let set = ["AWS_BEARER_TOKEN_BEDROCK", "AZURE_OPENAI_API_KEY"].contains(&name);
+            set.then(|| "k-1".to_owned())
+        };
+        let said: Vec<String> = Policy::keys_left_out(&env).iter().map(left_out).collect();
+        let [azure, bedrock] = said.as_slice() else {
+            panic!("two keys: {said:?}");
+        };
+        assert!(azure.contains("AZURE_OPENAI_API_KEY is set") && azure.contains("base_url"));
+        assert!(
+            bedrock.contains("AWS_BEARER_TOKEN_BEDROCK is set") && bedrock.contains("AWS_REGION")
+        );
+        assert!(!said.concat().contains("k-1"), "no key is printed");
     }
 }

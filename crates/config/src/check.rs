@@ -126,11 +126,7 @@ impl Check<'_> {
 
     fn field(&mut self, entry: &Entry, field: &'static Field, path: &Path) -> Value {
         let under = path.key(&entry.key);
-        let at = match &entry.value.data {
-            NodeData::Map(_) | NodeData::List(_) | NodeData::Empty => entry.key_at,
-            NodeData::Scalar(_) => entry.value.at,
-        };
-        self.value(&entry.value, &field.kind, at, under)
+        self.value(&entry.value, &field.kind, place(entry), under)
     }
 
     fn absent(&mut self, field: &'static Field, at: Mark, path: &Path) -> Option<Value> {
@@ -173,6 +169,9 @@ impl Check<'_> {
             }
             (NodeData::Map(entries), Kind::Map { of, .. }) => {
                 Data::Map(self.map(entries, of, &path))
+            }
+            (NodeData::Map(entries), Kind::Pairs { of, .. }) => {
+                Data::Map(self.pairs(entries, of, &path))
             }
             (NodeData::List(items), Kind::List(of)) => self.list(items, of, at, &path),
             (NodeData::Scalar(written), kind) => self.scalar(written, kind, at, &path),
@@ -225,6 +224,24 @@ impl Check<'_> {
                     path: under,
                     data,
                 },
+            });
+        }
+        named
+    }
+
+    fn pairs(&mut self, entries: &[Entry], of: &'static Kind, path: &Path) -> Vec<Named> {
+        let mut named = Vec::new();
+        for entry in entries {
+            let under = path.key(&entry.key);
+            if let Err(why) = form::name(&entry.key) {
+                self.problems
+                    .add(entry.key_at, &under, format!("cannot be a name: {why}"));
+            }
+            let at = place(entry);
+            named.push(Named {
+                name: entry.key.clone(),
+                at,
+                value: self.value(&entry.value, of, at, under),
             });
         }
         named
@@ -326,6 +343,14 @@ impl Check<'_> {
     }
 }
 
+/// Where what `entry` says is reported: at a single value, else at its key.
+const fn place(entry: &Entry) -> Mark {
+    match &entry.value.data {
+        NodeData::Map(_) | NodeData::List(_) | NodeData::Empty => entry.key_at,
+        NodeData::Scalar(_) => entry.value.at,
+    }
+}
+
 /// The alternative of `kind` that `node` was meant as; `kind` itself where it has none or none fits.
 fn meant(kind: &'static Kind, node: &Node) -> &'static Kind {
     let Kind::OneOf(kinds) = kind else {
@@ -344,11 +369,10 @@ fn meant(kind: &'static Kind, node: &Node) -> &'static Kind {
         let keys = entries.iter().map(|entry| entry.key.as_str());
         keys.filter(|key| object.field(key).is_some()).count()
     };
+    let pairs = || kinds.iter().find(|kind| matches!(kind, Kind::Pairs { .. }));
     // The first of equals: `max_by_key` alone would give the last.
-    objects
-        .rev()
-        .max_by_key(known)
-        .map_or(kind, |(kind, _)| kind)
+    let object = objects.rev().max_by_key(known).map(|(kind, _)| kind);
+    object.or_else(pairs).unwrap_or(kind)
 }
 
 fn known_keys(object: &Object) -> String {

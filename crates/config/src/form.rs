@@ -35,6 +35,7 @@ pub(crate) fn scalar(text: &str, written: &str, kind: &Kind) -> Result<Data, Wro
         Kind::SecretOrEmpty if text.is_empty() => Ok(Data::Secret(Secret::new(String::new()))),
         Kind::Secret | Kind::SecretOrEmpty => secret(text).map(Data::Secret),
         Kind::Url => url(text).map(Data::Url),
+        Kind::UrlByRegion => url_by_region(text).map(Data::Url),
         Kind::Webhook => whole_url(text).map(|()| Data::Url(text.to_owned())),
         Kind::Address => address(text).map(Data::Address),
         Kind::Count { max } => within(scalar::count(text)?, 1, *max).map(Data::Count),
@@ -58,7 +59,9 @@ pub(crate) fn scalar(text: &str, written: &str, kind: &Kind) -> Result<Data, Wro
         Kind::Dollars => scalar::dollars(text).map(Data::Dollars),
         Kind::Word(words) => word(text, words).map(Data::Word),
         Kind::OneOf(kinds) => one_of(text, written, kinds),
-        Kind::Object(_) | Kind::Map { .. } | Kind::List(_) => Err(Wrong::new("is a single value")),
+        Kind::Object(_) | Kind::Map { .. } | Kind::Pairs { .. } | Kind::List(_) => {
+            Err(Wrong::new("is a single value"))
+        }
         Kind::Later => Err(Wrong::new("is not supported yet")),
     }
 }
@@ -82,7 +85,7 @@ pub(crate) fn name(name: &str) -> Result<(), &'static str> {
 fn one_of(text: &str, written: &str, kinds: &[Kind]) -> Result<Data, Wrong> {
     let mut wrong = Wrong::new("is a single value");
     for kind in kinds {
-        if matches!(kind, Kind::Object(_) | Kind::Map { .. } | Kind::List(_)) {
+        if kind.holds_several() {
             continue;
         }
         match scalar(text, written, kind) {
@@ -147,6 +150,19 @@ fn url(text: &str) -> Result<String, Wrong> {
         });
     }
     whole_url(text).map(|()| text.trim_end_matches('/').to_owned())
+}
+
+/// A URL that is whole once `{region}` is a region's name.
+fn url_by_region(text: &str) -> Result<String, Wrong> {
+    const PLACE: &str = "{region}";
+    if !text.contains(PLACE) {
+        return Err(Wrong {
+            what: "has no place for a region",
+            mend: Some("write {region} where its name goes, or the whole as base_url".to_owned()),
+        });
+    }
+    url(&text.replace(PLACE, "region-1"))?;
+    Ok(text.trim_end_matches('/').to_owned())
 }
 
 /// A URL that is used as it is.
@@ -259,6 +275,25 @@ mod tests {
             "",
         ] {
             assert!(url(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_url_by_region_is_one_with_a_region_in_its_place() {
+        assert_eq!(
+            url_by_region("https://llm.{region}.example.net/")
+                .ok()
+                .as_deref(),
+            Some("https://llm.{region}.example.net")
+        );
+        for bad in [
+            "https://llm.example.net",
+            "llm.{region}.example.net",
+            "https://llm.{regoin}.example.net",
+            "https://llm.{region}.{x}.example.net",
+            "https://llm.{region}.example.net/?a=b",
+        ] {
+            assert!(url_by_region(bad).is_err(), "{bad}");
         }
     }
 

@@ -63,6 +63,7 @@ pub use reference::reference;
 pub use route::{Destination, Fallback, Origin, Route};
 pub use schema::schema;
 pub use secret::Secret;
+pub use start::KeyLeftOut;
 
 /// What the configuration in `text` means. `env` looks up the variables that it names; `file_name` appears in errors only.
 ///

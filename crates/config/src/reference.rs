@@ -63,6 +63,7 @@ fn value(kind: &'static Kind) -> String {
         Kind::Text(what) | Kind::Prose(what) => (*what).to_owned(),
         Kind::Secret | Kind::SecretOrEmpty => "a key, best as `${NAME}`".to_owned(),
         Kind::Url | Kind::Webhook => "a URL".to_owned(),
+        Kind::UrlByRegion => "a URL with `{region}` in it".to_owned(),
         Kind::Address => "an address, `127.0.0.1:8080`".to_owned(),
         Kind::Count { max: u64::MAX } => "a number, `500` or `300k`".to_owned(),
         Kind::Count { max } => format!("a number up to {max}"),
@@ -83,6 +84,7 @@ fn value(kind: &'static Kind) -> String {
         }
         Kind::Object(of) => link(of),
         Kind::Map { name, of } => format!("names, each with {} ({name})", link(of)),
+        Kind::Pairs { name, of } => format!("names, each with {} ({name})", value(of)),
         Kind::List(of) => format!("a list of: {}", value(of)),
         Kind::OneOf(kinds) => kinds.iter().map(value).collect::<Vec<_>>().join(", or "),
         Kind::Later => String::new(),
@@ -96,7 +98,7 @@ fn link(object: &Object) -> String {
 fn below(kind: &'static Kind, into: &mut Vec<&'static Object>) {
     match kind {
         Kind::Object(of) | Kind::Map { of, .. } => into.push(of),
-        Kind::List(of) => below(of, into),
+        Kind::List(of) | Kind::Pairs { of, .. } => below(of, into),
         Kind::OneOf(kinds) => kinds.iter().rev().for_each(|kind| below(kind, into)),
         _ => {}
     }

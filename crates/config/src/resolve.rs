@@ -14,6 +14,8 @@ mod route;
 mod server;
 mod window;
 
+pub(crate) use account::is_region;
+
 use sluicegate_core::BreakerRule;
 
 use crate::checked::Section;

@@ -67,6 +67,7 @@ fn kind(of: &'static Kind, definitions: &mut Map<String, Value>) -> Value {
             json!({ "type": ["string", "number", "boolean"] })
         }
         Kind::Url => text("^https?://[^?#@]+$"),
+        Kind::UrlByRegion => text(r"^https?://[^?#@]*\{region\}[^?#@]*$"),
         Kind::Webhook => text("^https?://[^#@]+$"),
         Kind::Address => text(r"^(localhost|[0-9.]+|\[[0-9a-fA-F:.%]+\]):[0-9]{1,5}$"),
         Kind::Count { max } => any_of([
@@ -115,8 +116,13 @@ fn kind(of: &'static Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::Map { of, .. } => json!({
             "type": "object",
             "minProperties": 1,
-            "propertyNames": { "minLength": 1, "maxLength": 128, "pattern": r"^[^\s]+$" },
+            "propertyNames": free_names(),
             "additionalProperties": define(of, definitions),
+        }),
+        Kind::Pairs { of, .. } => json!({
+            "type": "object",
+            "propertyNames": free_names(),
+            "additionalProperties": kind(of, definitions),
         }),
         Kind::List(of) => json!({
             "type": "array",
@@ -129,6 +135,10 @@ fn kind(of: &'static Kind, definitions: &mut Map<String, Value>) -> Value {
         }
         Kind::Later => json!(false),
     }
+}
+
+fn free_names() -> Value {
+    json!({ "minLength": 1, "maxLength": 128, "pattern": r"^[^\s]+$" })
 }
 
 fn define(of: &'static Object, definitions: &mut Map<String, Value>) -> Value {

@@ -118,6 +118,8 @@ pub(crate) enum Kind {
     Prose(&'static str),
     /// `http://…` or `https://…`, without user name and query.
     Url,
+    /// Likewise, with `{region}` in it where a region's name goes.
+    UrlByRegion,
     /// Likewise, whole: it may have a query. Never printed, since who knows it may use it.
     Webhook,
     /// `HOST:PORT` with a numeric host, or `localhost`.
@@ -148,6 +150,11 @@ pub(crate) enum Kind {
     Map {
         name: &'static str,
         of: &'static Object,
+    },
+    /// A mapping with free names as keys and single values of one kind; `name` is what a name stands for.
+    Pairs {
+        name: &'static str,
+        of: &'static Kind,
     },
     /// A list with at least one item.
     List(&'static Kind),
@@ -191,6 +198,14 @@ pub(crate) enum Support {
 }
 
 impl Kind {
+    /// Whether it is never a single value.
+    pub(crate) const fn holds_several(&self) -> bool {
+        matches!(
+            self,
+            Self::Object(_) | Self::Map { .. } | Self::Pairs { .. } | Self::List(_)
+        )
+    }
+
     /// As in "expected …".
     pub(crate) fn expected(&self) -> String {
         match self {
@@ -198,6 +213,9 @@ impl Kind {
             Self::Secret => "a key".to_owned(),
             Self::SecretOrEmpty => "a key, or nothing".to_owned(),
             Self::Url => "a URL like https://host/v1".to_owned(),
+            Self::UrlByRegion => {
+                "a URL with {region} in it, like https://{region}.example.net".to_owned()
+            }
             Self::Webhook => "a URL like https://host/hooks/1".to_owned(),
             Self::Address => "an address like 127.0.0.1:8080".to_owned(),
             Self::Count { max: u64::MAX } => {
@@ -228,6 +246,9 @@ impl Kind {
             ),
             Self::Object(object) => format!("a mapping with {}", listed(object.keys())),
             Self::Map { name, .. } => format!("a mapping of {name}s"),
+            Self::Pairs { name, of } => {
+                format!("a mapping of {name}s, each with {}", of.expected())
+            }
             Self::List(_) => "a list".to_owned(),
             Self::OneOf(kinds) => kinds
                 .iter()

@@ -5,27 +5,28 @@ use std::sync::Arc;
 use sluicegate_catalog::{Provider, providers};
 use sluicegate_core::{BreakerRule, Headroom};
 
+use crate::resolve::is_region;
 use crate::{
     Account, Deployment, Pattern, Policy, Route, Secret, Slots, Timeouts, UpstreamModel, parse,
 };
 
 impl Policy {
     /// One account for each provider whose key `env` knows. No limits are known of them until answers tell some. A provider
-    /// without an address of its own is left out.
+    /// without an address is left out; one that has an address by region is in that of `AWS_REGION` or `AWS_DEFAULT_REGION`. A
+    /// key of several providers is the first one's.
     ///
     /// One account answers for every model. Of several, each answers for the models of its provider, the first in the order of
     /// the catalog for those that two of them have, and OpenAI's, or else the first, for all others. `None` where there is no key.
     pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let mut policy = Self::without_accounts();
-        for row in providers() {
-            let keys = row.env_keys.iter().filter_map(|name| env(name));
-            let key = keys
-                .map(|key| key.trim().to_owned())
-                .find(|key| !key.is_empty());
-            if let (Some(key), Some(base_url)) = (key, &row.base_url) {
+        for Found {
+            row, key, address, ..
+        } in found(env)
+        {
+            if let Some(base_url) = address {
                 policy.accounts.push(Account {
                     api_keys: vec![Secret::new(key)],
-                    ..account(&row.id, row, base_url.clone())
+                    ..account(&row.id, row, base_url)
                 });
             }
         }
@@ -52,6 +53,16 @@ impl Policy {
         (!policy.accounts.is_empty()).then_some(policy)
     }
 
+    /// The keys that `env` knows and [`Policy::from_env`] leaves out.
+    pub fn keys_left_out(env: &dyn Fn(&str) -> Option<String>) -> Vec<KeyLeftOut> {
+        let left_out = found(env).into_iter().filter(|it| it.address.is_none());
+        let keys = left_out.map(|it| KeyLeftOut {
+            variable: it.variable.to_owned(),
+            provider: Arc::clone(it.row),
+        });
+        keys.collect()
+    }
+
     /// All defaults of the table: what a file says that names nothing.
     fn without_accounts() -> Self {
         let text = "accounts: { a: { provider: openai, base_url: http://127.0.0.1 } }\n\
@@ -63,6 +74,51 @@ impl Policy {
         policy.routes.clear();
         policy
     }
+}
+
+/// A key that the environment holds and that is not used, as nothing tells the address that it is for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeyLeftOut {
+    /// The variable.
+    pub variable: String,
+    /// Whose key it is.
+    pub provider: Arc<Provider>,
+}
+
+/// A key in the environment.
+struct Found {
+    row: &'static Arc<Provider>,
+    variable: &'static str,
+    key: String,
+    /// Where it is for, if that is known.
+    address: Option<String>,
+}
+
+/// The first key of each provider, none of them twice.
+fn found(env: &dyn Fn(&str) -> Option<String>) -> Vec<Found> {
+    let set = |name: &str| {
+        let text = env(name)?.trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    };
+    let region = set("AWS_REGION").or_else(|| set("AWS_DEFAULT_REGION"));
+    let mut all: Vec<Found> = Vec::new();
+    for row in providers() {
+        let mut keys = row.env_keys.iter();
+        let Some((variable, key)) = keys.find_map(|name| Some((name.as_str(), set(name)?))) else {
+            continue;
+        };
+        if all.iter().any(|other| other.variable == variable) {
+            continue;
+        }
+        let in_region = || row.url_in(region.as_deref().filter(|name| is_region(name))?);
+        all.push(Found {
+            row,
+            variable,
+            key,
+            address: row.base_url.clone().or_else(in_region),
+        });
+    }
+    all
 }
 
 /// An account without key and limits.
@@ -130,6 +186,35 @@ mod tests {
             .iter()
             .filter(|d| d.name == "meta-llama/*");
         assert_eq!(named.count(), 1);
+    }
+
+    #[test]
+    fn a_key_without_an_address_is_left_out_and_told() {
+        let env = |name: &str, region: Option<&str>| match name {
+            "AWS_BEARER_TOKEN_BEDROCK" => Some("k-1".to_owned()),
+            "AWS_REGION" => region.map(str::to_owned),
+            _ => None,
+        };
+        for no_region in [None, Some(" "), Some("x.example/a")] {
+            let env = |name: &str| env(name, no_region);
+            assert_eq!(Policy::from_env(&env), None, "{no_region:?}");
+            let left_out = Policy::keys_left_out(&env);
+            let [key] = left_out.as_slice() else {
+                panic!("one key: {left_out:?}");
+            };
+            assert_eq!(
+                (&*key.variable, &*key.provider.id),
+                ("AWS_BEARER_TOKEN_BEDROCK", "bedrock")
+            );
+        }
+        let env = |name: &str| env(name, Some("eu-north-1"));
+        assert_eq!(Policy::keys_left_out(&env), []);
+        let policy = Policy::from_env(&env).expect("a key is there");
+        let accounts: Vec<_> = policy.accounts.iter().map(|it| &*it.base_url).collect();
+        assert_eq!(
+            accounts,
+            ["https://bedrock-runtime.eu-north-1.amazonaws.com"]
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod limits;
 mod load;
 mod providers;
 mod routes;
+mod translation;
 
 use accounts::{ACCOUNT, DEPLOYMENT};
 use failures::{BREAKER, RETRY};
@@ -260,7 +261,7 @@ mod tests {
     fn below(kind: &'static Kind, into: &mut Vec<&'static Object>) {
         match kind {
             Kind::Object(of) | Kind::Map { of, .. } => objects(of, into),
-            Kind::List(of) => below(of, into),
+            Kind::List(of) | Kind::Pairs { of, .. } => below(of, into),
             Kind::OneOf(kinds) => kinds.iter().for_each(|kind| below(kind, into)),
             _ => {}
         }

@@ -33,6 +33,8 @@ pub enum FailureKind {
     HeadTimeout,
     /// The answer broke off, or made no sense, before its first content reached the client.
     CutBeforeContent,
+    /// The answer is whole, but not of the form that was asked for, and none of it reached the client.
+    Misshapen,
     /// Anything after the first content reached the client.
     CutAfterContent,
 }
@@ -63,7 +65,7 @@ impl Failure {
 
 impl FailureKind {
     /// Every kind.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Answered(ErrorClass::Rate),
         Self::Answered(ErrorClass::Ramp),
         Self::Answered(ErrorClass::Daily),
@@ -81,6 +83,7 @@ impl FailureKind {
         Self::ConnectionLost,
         Self::HeadTimeout,
         Self::CutBeforeContent,
+        Self::Misshapen,
         Self::CutAfterContent,
     ];
 
@@ -93,6 +96,7 @@ impl FailureKind {
             Self::ConnectionLost => "connection",
             Self::HeadTimeout => "head_timeout",
             Self::CutBeforeContent => "cut_before_content",
+            Self::Misshapen => "misshapen",
             Self::CutAfterContent => "cut_after_content",
         }
     }
@@ -123,7 +127,9 @@ impl FailureKind {
                 Condition::Timeout,
             ],
             Self::HeadTimeout => &[Condition::Timeout],
-            Self::ConnectionLost | Self::CutBeforeContent => &[Condition::Provider5xx],
+            Self::ConnectionLost | Self::CutBeforeContent | Self::Misshapen => {
+                &[Condition::Provider5xx]
+            }
             Self::CutAfterContent => &[],
         }
     }

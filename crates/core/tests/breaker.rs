@@ -321,6 +321,7 @@ impl Promised {
                 self.open = self.open.max(end);
             }
             FailureKind::Answered(class) if nothing.contains(&class) => {}
+            FailureKind::Misshapen => {}
             _ => {
                 self.held = self.held.max(now.saturating_add(hint.unwrap_or_default()));
                 if opened {

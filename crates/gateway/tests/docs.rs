@@ -44,7 +44,7 @@ fn the_routes_of_the_page_can_be_served() {
 fn the_accounts_of_every_dialect_can_be_served() {
     let page = include_str!("../../../docs/dialects.md");
     let policies = policies("dialects.md", page);
-    assert_eq!(policies.len(), 4);
+    assert_eq!(policies.len(), 6);
     let (_, route) = policies[0].task("draft").expect("a route of the page");
     assert!(route.lossy && route.fallbacks.len() == 2);
     for policy in policies {

@@ -158,9 +158,15 @@ const AI_RESPONSES: User = User {
     more: &["--provider", "openai-responses"],
     // It names what was said before a call by its id, for OpenAI to look up.
     dropped: &[
-        (&["cohere"], "tools", Some("item_reference")),
+        (&["cohere"], "tools", Some("with `store: false`")),
         (&["cohere"], "streamedTools", None),
     ],
+    ..AI_CHAT
+};
+/// The same, told that nothing is stored: it sends what was said itself.
+const AI_RESPONSES_UNSTORED: User = User {
+    more: &["--provider", "openai-responses", "--nothing-stored"],
+    jobs: &["tools", "streamedTools"],
     ..AI_CHAT
 };
 const AI_ANTHROPIC: User = User {
@@ -265,6 +271,7 @@ users! {
     the_openai_agents_sdk_over_responses: AGENTS_RESPONSES,
     the_vercel_ai_sdk_as_openai_chat: AI_CHAT,
     the_vercel_ai_sdk_as_openai_responses: AI_RESPONSES,
+    the_vercel_ai_sdk_as_openai_responses_with_nothing_stored: AI_RESPONSES_UNSTORED,
     the_vercel_ai_sdk_as_anthropic: AI_ANTHROPIC,
     the_vercel_ai_sdk_as_google: AI_GOOGLE,
 }

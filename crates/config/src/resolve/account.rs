@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use sluicegate_catalog::{ChargeRule, Provider};
+use sluicegate_catalog::{ChargeRule, Endpoint, Provider};
 use sluicegate_core::Headroom;
 
 use super::failures::breaker;
@@ -98,8 +98,7 @@ fn region<'a>(section: &'a Section, row: &Provider, problems: &mut Problems) -> 
             .mend("remove it, or write the address as base_url");
         return None;
     }
-    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    if !region.value.bytes().all(is_part) {
+    if !is_region(&region.value) {
         let problem = format!("{} is no region", region.shown);
         problems
             .add(value.at, &value.path, problem)
@@ -109,14 +108,30 @@ fn region<'a>(section: &'a Section, row: &Provider, problems: &mut Problems) -> 
     Some(&region.value)
 }
 
+/// Whether `name` may become a part of a host's name.
+pub(crate) fn is_region(name: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    !name.is_empty() && name.bytes().all(is_part)
+}
+
 fn base_url(
     section: &Section,
     row: &Provider,
     region: Option<&str>,
     problems: &mut Problems,
 ) -> Option<String> {
-    if section.has("base_url") {
-        return section.url("base_url").map(str::to_owned);
+    if let Some(value) = section.value("base_url") {
+        let url = section.url("base_url")?;
+        if let Some(path) = row.paths.of(Endpoint::Chat)
+            && path.matches('/').count() > 1
+            && url.ends_with(path)
+        {
+            let problem = format!("ends in {path}, which is added to it");
+            problems
+                .add(value.at, &value.path, problem)
+                .mend(format!("leave {path} out"));
+        }
+        return Some(url.to_owned());
     }
     let in_region = region.and_then(|region| row.url_in(region));
     let url = in_region.or_else(|| row.base_url.clone());

@@ -6,6 +6,7 @@
 use super::PERIOD;
 use super::charge::CHARGE;
 use super::limits::{BURST_DOC, PHASE, SETTLE, SETTLE_DOC, START, ZONE, ZONE_DOC};
+use super::translation::TRANSLATION;
 use crate::shape::{Field, Kind, Object, Word};
 
 pub(crate) static PROVIDER: Object = Object {
@@ -40,11 +41,37 @@ pub(crate) static PROVIDER: Object = Object {
             Kind::Url,
             "Where its API begins, for accounts that name no address of their own.",
         ),
+        Field::optional(
+            "region_url",
+            Kind::UrlByRegion,
+            "Where its API begins in the `region` that an account names.",
+        ),
+        Field::optional(
+            "aws_service",
+            Kind::Text("a service's name, like bedrock"),
+            "Under what name requests are signed for it (AWS Signature Version 4), for accounts with `aws` in the place of a key.",
+        ),
         Field::optional("auth", Kind::Object(&AUTH), "How it wants the key."),
         Field::optional(
             "paths",
             Kind::Object(&PATHS),
             "Where its operations live, below the base URL.",
+        ),
+        Field::optional(
+            "headers",
+            Kind::OneOf(&[
+                Kind::Word(&[Word::now("none", "it wants none")]),
+                Kind::Pairs {
+                    name: "header",
+                    of: &Kind::Text("a header's text"),
+                },
+            ]),
+            "Headers that it wants, by name in lower case, with what they say where the client says nothing. Not for keys: those are an              account's.",
+        ),
+        Field::optional(
+            "translation",
+            Kind::Object(&TRANSLATION),
+            "What a request heeds that is translated into its dialect.",
         ),
         Field::optional(
             "request_id",

@@ -5,7 +5,7 @@ use crate::{ErrorClass, FailureKind};
 /// What it says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
-    /// Nothing: it is the request's fault, or one key's.
+    /// Nothing: it is the request's fault, or one key's, or the model's, whose answers are whole.
     Nothing,
     /// It is well and wants fewer requests.
     Limits,
@@ -31,6 +31,7 @@ impl Verdict {
                 | ErrorClass::Auth
                 | ErrorClass::Invalid => Self::Nothing,
             },
+            FailureKind::Misshapen => Self::Nothing,
             FailureKind::Connect
             | FailureKind::ConnectTimeout
             | FailureKind::ConnectionLost

@@ -32,7 +32,7 @@ pub(super) const fn again(kind: FailureKind) -> Option<Again> {
         FailureKind::ConnectionLost => SERVER,
         FailureKind::Connect => UNREACHABLE,
         FailureKind::ConnectTimeout | FailureKind::HeadTimeout => SILENT,
-        FailureKind::CutBeforeContent => OVERLOAD,
+        FailureKind::CutBeforeContent | FailureKind::Misshapen => OVERLOAD,
         FailureKind::CutAfterContent => None,
     }
 }

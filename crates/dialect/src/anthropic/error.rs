@@ -14,7 +14,8 @@ pub struct ErrorOut<'a> {
     pub message: &'a str,
 }
 
-/// The kind of error that this dialect has for a status. SDKs know no others, and have no more exact
+/// The kind of error that this dialect has for a status
+/// (<https://platform.claude.com/docs/en/api/errors>). SDKs know no others, and have no more exact
 /// code.
 ///
 /// ```
@@ -30,6 +31,7 @@ pub fn error_kind(status: StatusCode) -> &'static str {
         404 => "not_found_error",
         408 | 504 => "timeout_error",
         409 => "conflict_error",
+        413 => "request_too_large",
         429 => "rate_limit_error",
         503 | 529 => "overloaded_error",
         400..500 => "invalid_request_error",
@@ -81,15 +83,18 @@ mod tests {
             "api_error",
             "overloaded_error",
             "conflict_error",
+            "request_too_large",
         ];
         for code in 400..600 {
             let status = StatusCode::from_u16(code).expect("a status");
             assert!(legal.contains(&error_kind(status)), "{code}");
         }
-        for code in [400, 402, 413, 422] {
+        for code in [400, 402, 422] {
             let status = StatusCode::from_u16(code).expect("a status");
             assert_eq!(error_kind(status), "invalid_request_error", "{code}");
         }
+        let too_large = StatusCode::PAYLOAD_TOO_LARGE;
+        assert_eq!(error_kind(too_large), "request_too_large");
     }
 
     #[test]

@@ -293,6 +293,10 @@ pub(super) fn invalid(message: String) -> Described {
     }
 }
 
+/// SDKs name items by their ids, unless they are told that these are stored nowhere.
+const KEPT_NOWHERE: &str = "an item_reference names what OpenAI keeps of an earlier answer and nobody else does: with `store: false` \
+     the SDK sends the item itself";
+
 fn describe_unsayable(
     route: &str,
     dialect: &str,
@@ -306,12 +310,19 @@ fn describe_unsayable(
             operation.dialect().name()
         )),
         Unsayable::Members(members) => {
+            let names_kept = members
+                .iter()
+                .any(|member| member.field.ends_with(".item_reference"));
             let members = members.iter().map(|member| format!("`{}`", member.field));
             let members: Vec<String> = members.collect();
-            invalid(format!(
+            let mut described = invalid(format!(
                 "{} cannot be said to {route}, whose provider speaks the {dialect} dialect; leave it out, or write `lossy: allow` into the route to have it dropped",
                 members.join(", ")
-            ))
+            ));
+            if names_kept {
+                described.add(KEPT_NOWHERE);
+            }
+            described
         }
         Unsayable::Body(error) => Described {
             param: error.param,

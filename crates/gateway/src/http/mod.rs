@@ -25,6 +25,8 @@ use axum::extract::{Request, State};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::get;
+use http::header::ALLOW;
+use http::{HeaderValue, Method};
 use sluicegate_dialect::{Dialect, Operation};
 
 pub(crate) use failure::Failure;
@@ -104,6 +106,15 @@ async fn not_found(request: Request) -> Response {
     let (method, path) = (head.method, head.uri.path().to_owned());
     let dialect = dialect_of(&path);
     Failure::NoSuchPath { method, path }.response(dialect)
+}
+
+/// What is asked for at a path where there is something to post only.
+fn posted_only(method: Method, path: String) -> Response {
+    let dialect = dialect_of(&path);
+    let mut response = Failure::WrongMethod { method, path }.response(dialect);
+    let post = HeaderValue::from_static("POST");
+    response.headers_mut().insert(ALLOW, post);
+    response
 }
 
 async fn wrong_method(request: Request) -> Response {

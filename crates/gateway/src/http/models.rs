@@ -5,11 +5,12 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Method, Uri};
 use serde_json::{Value, json};
 use sluicegate_config::{Pattern, Policy};
 use sluicegate_dialect::Dialect;
+use sluicegate_dialect::gemini::Call;
 
 use super::Failure;
 use crate::gateway::Gateway;
@@ -49,8 +50,13 @@ fn listed(gateway: &Gateway, dialect: Dialect) -> Response {
 pub(super) async fn one(
     State(gateway): State<Arc<Gateway>>,
     Path(name): Path<String>,
+    method: Method,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Response {
+    if is_call(&name) {
+        return super::posted_only(method, uri.path().to_owned());
+    }
     described(&gateway, name, dialect_of(&headers))
 }
 
@@ -58,8 +64,19 @@ pub(super) async fn one(
 pub(super) async fn one_google(
     State(gateway): State<Arc<Gateway>>,
     Path(name): Path<String>,
+    method: Method,
+    uri: Uri,
 ) -> Response {
+    if is_call(&name) {
+        return super::posted_only(method, uri.path().to_owned());
+    }
     described(&gateway, name, Dialect::Gemini)
+}
+
+/// Whether it names a method of a model's, which is called and not described.
+fn is_call(name: &str) -> bool {
+    let method = name.rsplit_once(':').map(|(_, method)| method);
+    method.and_then(Call::named).is_some()
 }
 
 fn described(gateway: &Gateway, name: String, dialect: Dialect) -> Response {

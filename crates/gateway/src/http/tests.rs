@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
-use http::header::CONTENT_TYPE;
+use http::header::{ALLOW, CONTENT_TYPE};
 use http::{Method, StatusCode};
 use tower_service::Service;
 
@@ -144,6 +144,28 @@ async fn every_answer_of_ours_has_an_id_of_its_own() {
             "{method} {path}: {id:?} a second time"
         );
     }
+}
+
+#[tokio::test]
+async fn what_is_posted_only_says_so_to_who_gets_it() {
+    let gateway = gateway();
+    let routes = client_routes(&gateway, Reach::Loopback);
+    for path in [
+        "/v1beta/models/vendor/m:generateContent",
+        "/v1beta/models/m%3AstreamGenerateContent",
+        "/v1/models/m:countTokens",
+        "/v1/chat/completions",
+    ] {
+        let response = ask(&routes, &Method::GET, path, NAMED).await;
+        assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED, "{path}");
+        let allowed = response.headers().get(ALLOW).map(|it| it.as_bytes());
+        assert_eq!(allowed, Some(&b"POST"[..]), "{path}");
+        assert!(text(response).await.contains("does not take GET"), "{path}");
+    }
+    // A model's name may hold a colon.
+    let path = "/v1beta/models/vendor/m:free";
+    let response = ask(&routes, &Method::GET, path, NAMED).await;
+    assert_eq!(response.status(), StatusCode::OK);
 }
 
 #[tokio::test]

@@ -124,8 +124,8 @@ impl UpstreamFailure {
             UpstreamFailureKind::Silent { .. } => FailureKind::HeadTimeout,
             UpstreamFailureKind::Cut(_)
             | UpstreamFailureKind::Unreadable(_)
-            | UpstreamFailureKind::Unfinished
-            | UpstreamFailureKind::Misshapen(_) => FailureKind::CutBeforeContent,
+            | UpstreamFailureKind::Unfinished => FailureKind::CutBeforeContent,
+            UpstreamFailureKind::Misshapen(_) => FailureKind::Misshapen,
         };
         match self.kind {
             UpstreamFailureKind::Error {
@@ -214,6 +214,13 @@ mod tests {
             (
                 UpstreamFailureKind::Unfinished,
                 FailureKind::CutBeforeContent,
+            ),
+            (
+                UpstreamFailureKind::Misshapen(Misshapen {
+                    problem: problem(),
+                    said: String::new(),
+                }),
+                FailureKind::Misshapen,
             ),
         ] {
             let failure = UpstreamFailure::new("m".to_owned(), kind);

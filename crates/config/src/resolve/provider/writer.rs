@@ -38,8 +38,10 @@ impl<'a> Writer<'a> {
                         [("default".to_owned(), default)].into_iter().collect(),
                     ))
                 }
-                ("signals", Data::Word(_)) => Some(Toml::Array(Vec::new())),
-                ("work_ms" | "lane_priority", Data::Word(_)) => Some(Toml::Boolean(false)),
+                ("signals" | "thinking", Data::Word(_)) => Some(Toml::Array(Vec::new())),
+                ("work_ms" | "lane_priority" | "headers", Data::Word(_)) => {
+                    Some(Toml::Boolean(false))
+                }
                 ("work_ms", _) => self.value(value).map(|headers| {
                     let headers = [("headers".to_owned(), headers)];
                     Toml::Table(headers.into_iter().collect())

@@ -35,10 +35,11 @@ pub fn write_error(error: &UpstreamError) -> Bytes {
     error_body(&error_out(error))
 }
 
-/// The failure in the words of this dialect; its message, and a code where it has one, stay the
-/// provider's.
+/// The failure in the words of this dialect; its message, and a code where it has one that is a
+/// word, stay the provider's. A code that is a number repeats a status, and is Google's or vLLM's.
 pub(crate) fn error_out(error: &UpstreamError) -> ErrorOut<'_> {
-    let code = if error.code.is_empty() {
+    let is_word = error.code.bytes().any(|byte| !byte.is_ascii_digit());
+    let code = if !is_word {
         code_of(error.class)
     } else {
         &error.code

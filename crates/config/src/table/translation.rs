@@ -1,0 +1,73 @@
+//! The part of the language that says what a request heeds that is translated for a provider: the catalog's own keys.
+
+use super::COUNT;
+use crate::shape::{Field, Kind, Object, Word};
+
+pub(super) static TRANSLATION: Object = Object {
+    name: "translation",
+    doc: "What a request heeds that is translated into a provider's dialect. What is left out is as in the row that this one is like; \
+          in one that is like no other, no model follows schemas or is told to think. A name of a model may have a `*` at its \
+          beginning, at its end, or at both.",
+    fields: &[
+        Field::optional(
+            "output_default",
+            COUNT,
+            "The output maximum where a request names none and the dialect wants one, in tokens. Without it: 4,096.",
+        ),
+        Field::optional(
+            "cap",
+            Kind::Word(&[
+                Word::now("max_tokens", "what all servers know"),
+                Word::now("max_completion_tokens", "what OpenAI's newer models want"),
+            ]),
+            "Under which name OpenAI's dialect takes the output maximum here.",
+        ),
+        Field::optional(
+            "schema",
+            MODELS,
+            "Which of its models follow a JSON Schema by themselves; others are asked in words.",
+        ),
+        Field::optional(
+            "thinking",
+            Kind::OneOf(&[
+                Kind::Word(&[Word::now("none", "no model is told")]),
+                Kind::List(&Kind::Object(&THINKING)),
+            ]),
+            "How models are told to think; the first entry that names a model counts, one that none names is not told, and all of it \
+             replaces what the other row has.",
+        ),
+        Field::optional(
+            "always_thinks",
+            MODELS,
+            "Models that cannot be told not to think, and know no efforts below low or above high.",
+        ),
+        Field::optional(
+            "fixed_sampling",
+            MODELS,
+            "Models that choose their tokens by themselves and refuse a temperature or another word on it.",
+        ),
+    ],
+};
+
+/// All, none, or some.
+const MODELS: Kind = Kind::OneOf(&[Kind::Flag, Kind::List(&Kind::Text("a model's name"))]);
+
+static THINKING: Object = Object {
+    name: "thinking",
+    doc: "How some models are told to think.",
+    fields: &[
+        Field::required(
+            "models",
+            Kind::List(&Kind::Text("a model's name")),
+            "Which.",
+        ),
+        Field::required(
+            "by",
+            Kind::Word(&[
+                Word::now("effort", "a word like `low`"),
+                Word::now("budget", "a number of tokens"),
+            ]),
+            "By what.",
+        ),
+    ],
+};
