@@ -9,3 +9,5 @@ mod properties;
 mod provider_only;
 mod shape;
 mod streams;
+mod told_places;
+mod wrong_kinds;
