@@ -9,12 +9,13 @@ use crate::canonical::{
     Answer, FinishReason, Inexpressible, OutputForm, ReadRequest, Stamp, Target,
 };
 use crate::openai::{ChatStream, UsageChunk};
+use crate::prune::prune;
 use crate::shape::{instruct, repair};
 use crate::translate_stream::write_streamed;
 use crate::{
     AnswerStream, Changes, Envelope, Fit, Misshapen, Operation, ProviderDialect, RequestError,
-    Shape, StreamTranslation, Translation, UpstreamError, Usage, anthropic, gemini, model_member,
-    openai, responses,
+    Shape, StreamTranslation, Translation, UpstreamError, Usage, anthropic, gemini, member_path,
+    model_member, openai, responses,
 };
 
 /// The way of one request between its client and one provider.
@@ -137,7 +138,7 @@ impl Crossing {
         match self {
             Self::Same(operation) => {
                 let shaped = match owed {
-                    Owed::TheForm => shaped(operation, envelope, changes, of_model),
+                    Owed::TheForm => shaped(operation, envelope, changes, of_model)?,
                     Owed::AsTheProvider => None,
                 };
                 Ok(shaped.unwrap_or_else(|| Outbound {
@@ -155,7 +156,8 @@ impl Crossing {
                     form,
                 } = envelope.translated(provider, &of_model())?;
                 let is_checked = must_instruct || owed == Owed::TheForm;
-                let shape = is_checked.then(|| Shape::of(&form)).flatten();
+                // Of the words of the client's schema the provider knows nothing, so that its own would mean nothing to the client.
+                let shape = shape_of(&form, envelope)?.filter(|_| is_checked);
                 Ok(Outbound {
                     body,
                     inexpressible,
@@ -178,7 +180,13 @@ impl Crossing {
         let Self::Translated { provider, .. } = self else {
             return None;
         };
-        let mut request = envelope.read().ok()?.request;
+        let ReadRequest {
+            mut request,
+            mut places,
+            ..
+        } = envelope.read().ok()?;
+        // It was left out of the request that is repaired too.
+        prune(provider, &mut request, &mut places);
         instruct(&mut request);
         repair(&mut request, wrong);
         let written = provider.write_request(&request, &Target::of(target, model));
@@ -324,38 +332,67 @@ fn shaped(
     envelope: &Envelope,
     changes: &Changes<'_>,
     target: impl FnOnce() -> Target,
-) -> Option<Outbound> {
+) -> Result<Option<Outbound>, RequestError> {
     if !operation.is_answered_by_model() {
-        return None;
+        return Ok(None);
     }
     let provider = ProviderDialect::from(operation.dialect());
-    let ReadRequest {
-        request,
+    let Ok(ReadRequest {
+        mut request,
         inexpressible,
-    } = envelope.read().ok()?;
+        mut places,
+    }) = envelope.read()
+    else {
+        return Ok(None);
+    };
     if !inexpressible.is_empty() || request.sampling.logprobs.is_some() {
-        return None;
+        return Ok(None);
     }
-    let shape = Arc::new(Shape::of(&request.output)?);
+    let Some(shape) = shape_of(&request.output, envelope)? else {
+        return Ok(None);
+    };
     let target = target();
     let body = match &request.output {
         OutputForm::Schema { .. } if !target.follows_schema => {
+            if !prune(provider, &mut request, &mut places).is_empty() {
+                return Ok(None);
+            }
             let (_, written) = provider.write_instructed(request, &target);
             if !written.unsaid.is_empty() {
-                return None;
+                return Ok(None);
             }
             written.body
         }
         _ => envelope.rewrite(changes),
     };
-    Some(Outbound {
+    Ok(Some(Outbound {
         body,
         inexpressible,
         crossing: Crossing::Translated {
             client: operation,
             provider,
         },
-        shape: Some(shape),
+        shape: Some(Arc::new(shape)),
+    }))
+}
+
+/// What an answer has to be.
+///
+/// # Errors
+/// What is wrong with the client's schema, by the name that it has in the client's request.
+fn shape_of(form: &OutputForm, envelope: &Envelope) -> Result<Option<Shape>, RequestError> {
+    Shape::of(form).map_err(|why| {
+        let members = envelope.operation().dialect().schema_members();
+        let body = envelope.body();
+        let is_there = |path: &&&str| member_path::found(body, path).is_whole;
+        let param = *members.iter().find(is_there).unwrap_or(&members[0]);
+        let place = member_path::found(body, param).path;
+        let message =
+            format!("`{place}` is no JSON Schema that an answer can be held against: {why}");
+        RequestError {
+            param: Some(param),
+            message,
+        }
     })
 }
 

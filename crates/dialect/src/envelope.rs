@@ -140,12 +140,8 @@ impl Envelope {
         to: ProviderDialect,
         target: &Target,
     ) -> Result<Translation, RequestError> {
-        Ok(written(
-            self.operation().dialect(),
-            to,
-            self.read()?,
-            target,
-        ))
+        let from = self.operation().dialect();
+        written(from, to, self.read()?, self.body(), target)
     }
 
     /// The request in the canonical form.

@@ -65,8 +65,10 @@ impl ProviderDialect {
             return (request, written);
         }
         instruct(&mut request);
+        // What is lost is the same, and told by where it stood.
+        let unsaid = written.unsaid;
         let written = self.write_request(&request, target);
-        (request, written)
+        (request, WrittenRequest { unsaid, ..written })
     }
 
     /// Reads an answer that came whole.

@@ -66,7 +66,7 @@ pub fn reference() -> String {
          | yes | translated |\n\
          | in words | the model is told, and what it says is checked ([JSON](routing.md#json-from-whoever-answers)) |\n\
          | left out | nothing of it is written: it changes nothing that an answer says, the model has no such thing, or leaving out says it |\n\
-         | `a.name` | refused with 400 and this name; on a route with `lossy: allow` left out and told in `x-sluicegate-degraded` |\n\
+         | `a.name` | refused with 400 and this name, with the indexes of where it stands; on a route with `lossy: allow` left out and told in `x-sluicegate-degraded` |\n\
          | | the client's dialect has no word for it |\n\n",
     );
     let models = PROVIDERS.map(|(_, _, row, model)| format!("`{model}` at `{row}`"));
@@ -145,7 +145,7 @@ fn outcome(
     let with = translated(with_members(plain, members));
     if !with.inexpressible.is_empty() {
         let names = with.inexpressible.into_iter();
-        return Outcome::Named(names.map(|one| one.field).collect());
+        return Outcome::Named(names.map(|one| without_indexes(&one.field)).collect());
     }
     let without = translated(plain.to_owned());
     match (with.must_instruct, with.body == without.body) {
@@ -153,6 +153,14 @@ fn outcome(
         (false, true) => Outcome::LeftOut,
         (false, false) => Outcome::Translated,
     }
+}
+
+/// `messages[1].content[0].file` as `messages[].content[].file`: which one it is differs from request to request.
+fn without_indexes(path: &str) -> String {
+    path.split('[')
+        .map(|piece| piece.trim_start_matches(|it: char| it.is_ascii_digit()))
+        .collect::<Vec<_>>()
+        .join("[")
 }
 
 /// `plain` with these members, in place of its own of the same names.
@@ -190,6 +198,13 @@ mod tests {
             ("JSON of a schema", 0, "Anthropic", "yes"),
             ("JSON", 0, "Anthropic", "in words"),
             ("tokens made likelier", 0, "Cohere", "`logit_bias`"),
+            (
+                "files of an account",
+                3,
+                "Anthropic",
+                "`contents[].parts[].fileData`",
+            ),
+            ("an answer already begun", 0, "Gemini", "`messages[]`"),
             ("marks of what to cache", 2, "OpenAI chat", "left out"),
         ] {
             assert_eq!(

@@ -29,6 +29,14 @@ pub(crate) fn wrong_at(
     expected: &str,
     value: &Cursor<'_>,
 ) -> RequestError {
+    RequestError {
+        param: Some(param),
+        message: mistaken(place, expected, value),
+    }
+}
+
+/// What is wrong with the value at hand, which stands at `place`.
+pub(crate) fn mistaken(place: &str, expected: &str, value: &Cursor<'_>) -> String {
     let found = match value.peek() {
         b'"' => Cow::Borrowed("a string"),
         b'{' => Cow::Borrowed("an object"),
@@ -42,11 +50,7 @@ pub(crate) fn wrong_at(
             String::from_utf8_lossy(&value.text()[shown])
         }
     };
-    let message = format!("`{place}` must be {expected}, not {found}");
-    RequestError {
-        param: Some(param),
-        message,
-    }
+    format!("`{place}` must be {expected}, not {found}")
 }
 
 pub(crate) fn twice(param: &'static str) -> RequestError {

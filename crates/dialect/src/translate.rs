@@ -5,9 +5,13 @@
 use bytes::Bytes;
 
 use crate::canonical::{
-    Answer, Feature, Inexpressible, OutputForm, ReadRequest, Request, Stamp, Target, WrittenRequest,
+    Answer, Feature, Inexpressible, NAMED_MAX, OutputForm, ReadRequest, Request, Spot, Stamp,
+    Target, WrittenRequest,
 };
-use crate::{ProviderDialect, RequestError, UpstreamError, anthropic, gemini, openai, responses};
+use crate::prune::{self, prune};
+use crate::{
+    ProviderDialect, RequestError, UpstreamError, anthropic, gemini, member_path, openai, responses,
+};
 
 /// A wire format that clients speak, and providers too. Those that only providers speak are in
 /// [`ProviderDialect`].
@@ -44,7 +48,7 @@ pub struct Translation {
 /// [`Envelope::translated`](crate::Envelope::translated).
 ///
 /// # Errors
-/// [`RequestError`] where the body is none of that dialect.
+/// [`RequestError`] where the body is none of that dialect, or nothing of its conversation can be said.
 ///
 /// ```
 /// use sluicegate_dialect::canonical::{Target, ThinkingForm, CapName};
@@ -73,28 +77,88 @@ pub fn translate_request(
     body: &[u8],
     target: &Target,
 ) -> Result<Translation, RequestError> {
-    Ok(written(from, to.into(), from.read_request(body)?, target))
+    written(from, to.into(), from.read_request(body)?, body, target)
 }
 
-/// A request that was read, in another dialect.
+/// A request that was read from `body`, in another dialect.
 pub(crate) fn written(
     from: Dialect,
     to: ProviderDialect,
     read: ReadRequest,
+    body: &[u8],
     target: &Target,
-) -> Translation {
+) -> Result<Translation, RequestError> {
     let ReadRequest {
-        request,
-        mut inexpressible,
-    } = read;
-    let (request, written) = to.write_instructed(request, target);
-    let unsaid = written.unsaid.into_iter();
-    inexpressible.extend(unsaid.map(|feature| Inexpressible::new(from.field_of(feature))));
-    Translation {
-        body: written.body,
+        mut request,
         inexpressible,
+        mut places,
+    } = read;
+    let mut names = Names::new(body, inexpressible);
+    let left_out = prune(to, &mut request, &mut places);
+    if prune::is_empty(to, &request) {
+        let place = left_out.first();
+        return Err(from.nothing_said(place.map(|place| member_path::found(body, place).path)));
+    }
+    for place in left_out {
+        names.add([place]);
+    }
+    let (request, written) = to.write_instructed(request, target);
+    let [stops, ..] = from.members_of(Feature::StopSequences) else {
+        unreachable!("every dialect has a name for each feature");
+    };
+    for lost in written.unsaid {
+        let place = places.of(lost.spot, stops);
+        let members = from.members_of(lost.feature).iter();
+        names.add(members.map(|member| match lost.spot {
+            Spot::Stop(_) => place.clone(),
+            _ if member.is_empty() || member.starts_with('.') => format!("{place}{member}"),
+            _ => (*member).to_owned(),
+        }));
+    }
+    Ok(Translation {
+        body: written.body,
+        inexpressible: names.list,
         must_instruct: written.must_instruct,
         form: request.output,
+    })
+}
+
+/// The names of what cannot be said, each once, as the client has written them.
+struct Names<'b> {
+    body: &'b [u8],
+    list: Vec<Inexpressible>,
+}
+
+impl<'b> Names<'b> {
+    fn new(body: &'b [u8], read: Vec<Inexpressible>) -> Self {
+        let list = Vec::with_capacity(read.len());
+        let mut names = Self { body, list };
+        for inexpressible in read {
+            names.add([inexpressible.field]);
+        }
+        names
+    }
+
+    /// Adds the first of these paths that is in the body, else as much of one as is.
+    fn add(&mut self, paths: impl IntoIterator<Item = String>) {
+        let mut most = String::new();
+        for path in paths {
+            let found = member_path::found(self.body, &path);
+            let is_whole = found.is_whole;
+            if is_whole || found.path.len() > most.len() {
+                most = found.path;
+            }
+            if is_whole {
+                break;
+            }
+            if most.is_empty() {
+                most = path;
+            }
+        }
+        let name = Inexpressible::new(most);
+        if self.list.len() < NAMED_MAX && !self.list.contains(&name) {
+            self.list.push(name);
+        }
     }
 }
 
@@ -122,13 +186,44 @@ impl Dialect {
         }
     }
 
-    /// The member of a request in which this dialect says `feature`.
-    pub const fn field_of(self, feature: Feature) -> &'static str {
+    /// The members of a request in which this dialect says `feature`: from the beginning, or behind a dot from where it stands.
+    const fn members_of(self, feature: Feature) -> &'static [&'static str] {
         match self {
-            Self::OpenAiChat => openai::field_of(feature),
-            Self::Anthropic => anthropic::field_of(feature),
-            Self::OpenAiResponses => responses::field_of(feature),
-            Self::Gemini => gemini::field_of(feature),
+            Self::OpenAiChat => openai::members_of(feature),
+            Self::Anthropic => anthropic::members_of(feature),
+            Self::OpenAiResponses => responses::members_of(feature),
+            Self::Gemini => gemini::members_of(feature),
+        }
+    }
+
+    /// Of a conversation in which nothing is left to answer; `first` is the first of what was left out.
+    fn nothing_said(self, first: Option<String>) -> RequestError {
+        let param = match self {
+            Self::OpenAiChat | Self::Anthropic => "messages",
+            Self::OpenAiResponses => "input",
+            Self::Gemini => "contents",
+        };
+        let place = first.unwrap_or_else(|| param.to_owned());
+        let message = format!(
+            "`{place}` says nothing that a model could answer, and nothing else is left of `{param}`: let a user say something that is not empty"
+        );
+        RequestError {
+            param: Some(param),
+            message,
+        }
+    }
+
+    /// The members that may hold the schema of an answer, the newest name first.
+    pub(crate) const fn schema_members(self) -> &'static [&'static str] {
+        match self {
+            Self::OpenAiChat => &["response_format.json_schema.schema"],
+            Self::Anthropic => &["output_config.format.schema", "output_format.schema"],
+            Self::OpenAiResponses => &["text.format.schema"],
+            Self::Gemini => &[
+                "generationConfig.responseJsonSchema",
+                "generationConfig._responseJsonSchema",
+                "generationConfig.responseSchema",
+            ],
         }
     }
 

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
 
-use crate::RequestError;
+use crate::{RequestError, wire_mistake};
 
 /// So many names of unknown members are kept.
 const UNKNOWN_MAX: usize = 16;
@@ -101,10 +101,7 @@ impl<'de> Visitor<'de> for UnknownVisitor {
 
 /// A body as the wire type that it should be.
 pub(crate) fn parse<'de, T: Deserialize<'de>>(body: &'de [u8]) -> Result<T, RequestError> {
-    serde_json::from_slice(body).map_err(|error| RequestError {
-        param: None,
-        message: format!("the body cannot be translated: {error}"),
-    })
+    serde_json::from_slice(body).map_err(|error| wire_mistake::told(body, &error))
 }
 
 /// The JSON of a wire type.

@@ -272,3 +272,32 @@ async fn a_stream_whose_json_breaks_after_it_began_ends_with_one_error() {
     assert_eq!(world.asked().len(), 1, "nothing is sent again");
     assert_eq!(world.metric("sluicegate_reservations_open").await, Some(0));
 }
+
+/// The caller's mistake, in the caller's dialect, before the model that would be asked in words was asked at all.
+#[tokio::test]
+async fn a_schema_that_is_none_costs_nothing() {
+    let world = World::start(&[]).await;
+    for schema in [
+        json!(5),
+        json!({ "type": "banana" }),
+        json!({ "$ref": "#/$defs/none" }),
+    ] {
+        let format = json!({ "type": "json_schema", "schema": schema });
+        let request = json!({
+            "model": "second", "max_tokens": 9, "messages": [{ "role": "user", "content": "Which city?" }],
+            "output_config": { "format": format }
+        });
+        let address = world.gateway.address();
+        let (parts, body) = send(Method::POST, address, "/v1/messages", &request).await;
+        assert_eq!(parts.status, StatusCode::BAD_REQUEST, "{body}");
+        let error: Value = serde_json::from_str(&body).expect("JSON");
+        assert_eq!(error["error"]["type"], "invalid_request_error");
+        let said = error["error"]["message"].as_str().expect("a text");
+        assert!(
+            said.starts_with("`output_config.format.schema` is no JSON Schema"),
+            "{said}"
+        );
+    }
+    assert_eq!(world.asked(), [Value::Null; 0]);
+    assert_eq!(world.metric("sluicegate_reservations_open").await, Some(0));
+}

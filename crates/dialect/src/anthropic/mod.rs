@@ -17,7 +17,6 @@ pub use error::{ErrorOut, error_body, error_event, error_kind};
 pub use stream::MessageStream;
 pub use token_count::token_count_body;
 pub use translate::{
-    StreamReader, StreamWriter, field_of, read_answer, read_request, write_answer, write_error,
-    write_request,
+    StreamReader, StreamWriter, read_answer, read_request, write_answer, write_error, write_request,
 };
-pub(crate) use translate::{Thinking, call, json_end, thinking, thinking_budget};
+pub(crate) use translate::{Thinking, call, json_end, members_of, thinking, thinking_budget};

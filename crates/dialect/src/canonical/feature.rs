@@ -34,8 +34,6 @@ pub enum Feature {
     ToolArguments,
     /// Results of tools that hold more than text.
     ToolResultMedia,
-    /// An answer that the model has begun is to be continued.
-    Prefill,
     /// The model speaks first.
     AssistantFirst,
     /// An output maximum below the least that the other side takes.
@@ -62,7 +60,7 @@ impl Inexpressible {
 }
 
 /// So many members are named.
-const NAMED_MAX: usize = 32;
+pub(crate) const NAMED_MAX: usize = 32;
 
 /// The members that a reader met and cannot put into the canonical form.
 #[derive(Debug, Default)]

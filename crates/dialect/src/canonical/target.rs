@@ -2,7 +2,7 @@
 
 use sluicegate_catalog::{Provider, ThinkingBy};
 
-use super::{Feature, Sampling};
+use super::{Feature, Losses, Sampling};
 
 /// What a request is written for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,7 +49,7 @@ impl Target {
 impl Target {
     /// What of `wished` the model takes. What it refuses is told to `unsaid`, unless it says what holds
     /// without it.
-    pub(crate) fn sampling(&self, wished: &Sampling, unsaid: &mut Vec<Feature>) -> Sampling {
+    pub(crate) fn sampling(&self, wished: &Sampling, unsaid: &mut Losses) -> Sampling {
         if !self.fixed_sampling {
             return wished.clone();
         }

@@ -23,7 +23,7 @@ pub use error::{ErrorOut, error_body, error_event, error_status};
 pub use framing::Framing;
 pub use stream::ContentStream;
 pub use token_count::token_count_body;
+pub(crate) use translate::members_of;
 pub use translate::{
-    StreamReader, StreamWriter, field_of, read_answer, read_request, write_answer, write_error,
-    write_request,
+    StreamReader, StreamWriter, read_answer, read_request, write_answer, write_error, write_request,
 };

@@ -23,7 +23,6 @@ pub use error::{ErrorOut, error_body, error_event};
 pub use stream::{ChatStream, UsageChunk};
 pub use template::Template;
 pub use translate::{
-    StreamReader, StreamWriter, field_of, read_answer, read_request, write_answer, write_error,
-    write_request,
+    StreamReader, StreamWriter, read_answer, read_request, write_answer, write_error, write_request,
 };
-pub(crate) use translate::{call_id, effort, error_out, fits_strict, logprobs};
+pub(crate) use translate::{call_id, effort, error_out, fits_strict, logprobs, members_of};

@@ -14,6 +14,7 @@ pub use endings::{has_failed, is_cut};
 pub use envelope::Envelope;
 pub use error::error_event;
 pub use stream::ResponseStream;
+pub(crate) use translate::members_of;
 pub use translate::{
-    StreamReader, StreamWriter, field_of, read_answer, read_request, write_answer, write_request,
+    StreamReader, StreamWriter, read_answer, read_request, write_answer, write_request,
 };

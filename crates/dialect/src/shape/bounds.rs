@@ -17,8 +17,19 @@ const DEPTH_MAX: usize = 128;
 const STACK_MAX: usize = 1_024;
 /// Parts of the schema that are held against parts of the value: some tenths of a second at most.
 const WORK_MAX: usize = 10_000_000;
+/// Characters of a reference that are shown.
+const SHOWN_CHARS_MAX: usize = 80;
 /// Patterns of a schema.
 const PATTERNS_MAX: usize = 64;
+
+/// Why a schema is not used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Unfit {
+    /// It may be one, but holding an answer against it may take for ever.
+    Costly,
+    /// It is none: what is wrong with it.
+    Wrong(String),
+}
 
 /// What a schema may cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,10 +50,10 @@ pub(super) struct Size {
 }
 
 impl Cost {
-    /// Of `schema`, of which `text` is the text; `None` where it may be too much.
-    pub(super) fn of(schema: &Value, text: &str) -> Option<Self> {
+    /// Of `schema`, of which `text` is the text.
+    pub(super) fn of(schema: &Value, text: &str) -> Result<Self, Unfit> {
         if text.len() > BYTES_MAX {
-            return None;
+            return Err(Unfit::Costly);
         }
         let mut walk = Walk {
             root: schema,
@@ -54,7 +65,7 @@ impl Cost {
             open: Vec::new(),
         };
         walk.part(schema, 1)?;
-        Some(Self {
+        Ok(Self {
             parts: walk.parts,
             depth: walk.depth,
             ways: walk.recurs.then_some(walk.ways),
@@ -110,19 +121,17 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// Ways from a value that meets `part` to one of its members.
-    fn part(&mut self, part: &'a Value, depth: usize) -> Option<usize> {
+    fn part(&mut self, part: &'a Value, depth: usize) -> Result<usize, Unfit> {
         self.parts += 1;
         self.depth = self.depth.max(depth);
-        if self.parts > PARTS_MAX || depth > DEPTH_MAX {
-            return None;
-        }
+        within_bounds(self.parts, depth)?;
         match part {
             Value::Array(parts) => {
                 let mut ways = 0;
                 for part in parts {
                     ways += self.part(part, depth + 1)?;
                 }
-                Some(ways)
+                Ok(ways)
             }
             Value::Object(members) => {
                 let mut ways = 0;
@@ -130,29 +139,31 @@ impl<'a> Walk<'a> {
                     ways += self.keyword(keyword, value, depth)?;
                 }
                 self.ways = self.ways.max(ways);
-                Some(ways)
+                Ok(ways)
             }
-            _ => Some(0),
+            _ => Ok(0),
         }
     }
 
-    fn keyword(&mut self, keyword: &str, value: &'a Value, depth: usize) -> Option<usize> {
+    fn keyword(&mut self, keyword: &str, value: &'a Value, depth: usize) -> Result<usize, Unfit> {
         match (keyword, value) {
             ("$ref", Value::String(place)) => self.reference(place, depth),
             // These change what a reference means.
-            ("$id" | "id" | "$dynamicRef" | "$recursiveRef", Value::String(_)) => None,
+            ("$id" | "id" | "$dynamicRef" | "$recursiveRef", Value::String(_)) => {
+                Err(Unfit::Costly)
+            }
             // One way for all of them together: each is for other members.
             ("properties", Value::Object(parts)) => {
                 parts
                     .values()
                     .try_for_each(|part| self.inside(part, depth + 1))?;
-                Some(1)
+                Ok(1)
             }
             ("items" | "prefixItems", Value::Array(parts)) => {
                 parts
                     .iter()
                     .try_for_each(|part| self.inside(part, depth + 1))?;
-                Some(1)
+                Ok(1)
             }
             (
                 "items"
@@ -165,29 +176,29 @@ impl<'a> Walk<'a> {
                 Value::Object(_),
             ) => {
                 self.inside(value, depth)?;
-                Some(1)
+                Ok(1)
             }
             ("patternProperties", Value::Object(parts)) => {
                 self.patterns += parts.len();
                 parts
                     .values()
                     .try_for_each(|part| self.inside(part, depth + 1))?;
-                (self.patterns <= PATTERNS_MAX).then_some(parts.len())
+                self.within_patterns(parts.len())
             }
             ("pattern", Value::String(_)) => {
                 self.patterns += 1;
-                (self.patterns <= PATTERNS_MAX).then_some(0)
+                self.within_patterns(0)
             }
             ("enum" | "const" | "default" | "examples" | "$defs" | "definitions", _) => {
                 self.aside(value, depth)?;
-                Some(0)
+                Ok(0)
             }
             (_, value) => self.part(value, depth + 1),
         }
     }
 
     /// What a member of the value has to be.
-    fn inside(&mut self, part: &'a Value, depth: usize) -> Option<()> {
+    fn inside(&mut self, part: &'a Value, depth: usize) -> Result<(), Unfit> {
         let gone_into: Vec<bool> = self.open.iter().map(|(_, inside)| *inside).collect();
         for (_, inside) in &mut self.open {
             *inside = true;
@@ -196,11 +207,11 @@ impl<'a> Walk<'a> {
         for ((_, inside), before) in self.open.iter_mut().zip(gone_into) {
             *inside = before;
         }
-        Some(())
+        Ok(())
     }
 
     /// What is unfolded where something leads to it, or is data: only its size counts.
-    fn aside(&mut self, value: &Value, depth: usize) -> Option<()> {
+    fn aside(&mut self, value: &Value, depth: usize) -> Result<(), Unfit> {
         let children: Vec<&Value> = match value {
             Value::Array(items) => items.iter().collect(),
             Value::Object(members) => {
@@ -210,44 +221,82 @@ impl<'a> Walk<'a> {
                     .iter()
                     .any(|(name, value)| renames(name) && value.is_string());
                 if has_own_base {
-                    return None;
+                    return Err(Unfit::Costly);
                 }
                 members.values().collect()
             }
             _ => Vec::new(),
         };
         self.parts += 1;
-        if self.parts > PARTS_MAX || depth > DEPTH_MAX {
-            return None;
-        }
+        within_bounds(self.parts, depth)?;
         children
             .into_iter()
             .try_for_each(|child| self.aside(child, depth + 1))
     }
 
-    fn reference(&mut self, place: &'a str, depth: usize) -> Option<usize> {
-        let pointer = place.strip_prefix('#')?;
-        if pointer.contains('%') {
-            return None;
+    fn within_patterns(&self, ways: usize) -> Result<usize, Unfit> {
+        if self.patterns > PATTERNS_MAX {
+            return Err(Unfit::Costly);
         }
-        if let Some((_, inside)) = self.open.iter().find(|(open, _)| *open == place) {
+        Ok(ways)
+    }
+
+    fn reference(&mut self, place: &'a str, depth: usize) -> Result<usize, Unfit> {
+        let shown: String = place.chars().take(SHOWN_CHARS_MAX).collect();
+        let wrong = |why: &str| Unfit::Wrong(format!("its `$ref` {shown:?} {why}"));
+        let pointer = place.strip_prefix('#');
+        let pointer = pointer.ok_or_else(|| {
+            wrong("is an address, and addresses are not followed: write `#/$defs/NAME`")
+        })?;
+        if pointer.contains('%') {
+            return Err(Unfit::Costly);
+        }
+        let is_open = |(open, _): &&(&str, bool)| *open == place;
+        if let Some((_, inside)) = self.open.iter().find(is_open) {
             // Where no member was gone into since, it is true of itself and never ends.
             self.recurs = true;
-            return inside.then_some(1);
+            return if *inside {
+                Ok(1)
+            } else {
+                Err(wrong("leads back to itself and says nothing"))
+            };
         }
-        let named = self.root.pointer(pointer)?;
+        let named = self.root.pointer(pointer);
+        let named = match named {
+            Some(named) => named,
+            // A name of an anchor, which is legal.
+            None if !pointer.starts_with('/') => return Err(Unfit::Costly),
+            None => return Err(wrong("leads nowhere in the schema")),
+        };
         self.open.push((place, false));
         let ways = self.part(named, depth + 1)?;
         self.open.pop();
-        Some(ways)
+        Ok(ways)
     }
+}
+
+fn within_bounds(parts: usize, depth: usize) -> Result<(), Unfit> {
+    if depth > DEPTH_MAX {
+        return Err(too_deep());
+    }
+    if parts > PARTS_MAX {
+        return Err(Unfit::Costly);
+    }
+    Ok(())
+}
+
+/// Of a schema that nobody means.
+pub(super) fn too_deep() -> Unfit {
+    Unfit::Wrong(format!(
+        "it is nested deeper than {DEPTH_MAX} levels, references included"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn cost(schema: &str) -> Option<Cost> {
+    fn cost(schema: &str) -> Result<Cost, Unfit> {
         let value = serde_json::from_str(schema).expect("JSON");
         Cost::of(&value, schema)
     }
@@ -276,18 +325,43 @@ mod tests {
             list.to_owned(),
             doubling(8),
         ] {
-            assert!(cost(&schema).is_some(), "{schema}");
+            assert!(cost(&schema).is_ok(), "{schema}");
         }
         for schema in [
-            r##"{"$ref":"#"}"##.to_owned(),
-            r##"{"allOf":[{"$ref":"#"}]}"##.to_owned(),
-            r##"{"$ref":"#/$defs/a","$defs":{"a":{"not":{"$ref":"#/$defs/b"}},"b":{"$ref":"#/$defs/a"}}}"##.to_owned(),
             doubling(30),
-            r#"{"$ref":"https://schemas.example/a.json"}"#.to_owned(),
-            r##"{"$defs":{"a":{"$id":"https://schemas.example/a"}},"items":{"$ref":"#/$defs/a"}}"##.to_owned(),
-            r##"{"$ref":"#/nowhere"}"##.to_owned(),
+            r#"{"$id":"https://schemas.example/a","items":{}}"#.to_owned(),
+            r##"{"$defs":{"a":{"$id":"https://schemas.example/a"}},"items":{"$ref":"#/$defs/a"}}"##
+                .to_owned(),
         ] {
-            assert_eq!(cost(&schema), None, "{schema}");
+            assert_eq!(cost(&schema), Err(Unfit::Costly), "{schema}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_reference_is_said() {
+        for (schema, why) in [
+            (
+                r##"{"$ref":"#"}"##,
+                "its `$ref` \"#\" leads back to itself and says nothing",
+            ),
+            (
+                r##"{"allOf":[{"$ref":"#"}]}"##,
+                "its `$ref` \"#\" leads back to itself and says nothing",
+            ),
+            (
+                r##"{"$ref":"#/$defs/a","$defs":{"a":{"not":{"$ref":"#/$defs/b"}},"b":{"$ref":"#/$defs/a"}}}"##,
+                "its `$ref` \"#/$defs/a\" leads back to itself and says nothing",
+            ),
+            (
+                r#"{"items":{"$ref":"https://schemas.example/a.json"}}"#,
+                "its `$ref` \"https://schemas.example/a.json\" is an address, and addresses are not followed: write `#/$defs/NAME`",
+            ),
+            (
+                r##"{"$ref":"#/nowhere"}"##,
+                "its `$ref` \"#/nowhere\" leads nowhere in the schema",
+            ),
+        ] {
+            assert_eq!(cost(schema), Err(Unfit::Wrong(why.to_owned())), "{schema}");
         }
     }
 

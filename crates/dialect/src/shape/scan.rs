@@ -18,6 +18,11 @@ impl Roots {
         array: false,
         scalar: false,
     };
+    pub(super) const ANY: Self = Self {
+        object: true,
+        array: true,
+        scalar: false,
+    };
 }
 
 /// A text so far, and what was found in it.

@@ -1,9 +1,10 @@
 //! A client's JSON Schema, compiled once for its request.
 
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
-use super::bounds::{Cost, Size};
+use super::bounds::{Cost, Size, Unfit, too_deep};
 use super::scan::Roots;
 use crate::canonical::JsonText;
 
@@ -22,19 +23,25 @@ pub(super) struct Schema {
 }
 
 impl Schema {
-    /// `None` where it is none, or too costly: then an answer need be JSON only.
-    pub(super) fn compile(text: &JsonText) -> Option<(Self, Roots)> {
-        let value: Value = serde_json::from_str(text.as_str()).ok()?;
+    /// # Errors
+    /// Where it is none, or too costly: then an answer need be JSON only.
+    pub(super) fn compile(text: &JsonText) -> Result<(Self, Roots), Unfit> {
+        let value: Value = serde_json::from_str(text.as_str()).map_err(|error| unread(&error))?;
+        if !matches!(value, Value::Object(_) | Value::Bool(_)) {
+            return Err(Unfit::Wrong("it must be an object".to_owned()));
+        }
         let cost = Cost::of(&value, text.as_str())?;
+        jsonschema::meta::validate(&value).map_err(|error| wrong(&error))?;
         let patterns = PatternOptions::regex()
             .size_limit(PATTERN_BYTES_MAX)
             .dfa_size_limit(PATTERN_BYTES_MAX);
+        // What is in the way of a legal schema is a pattern of another kind or size than is matched here.
         let validator = jsonschema::options()
             .with_pattern_options(patterns)
             .should_validate_formats(false)
             .build(&value)
-            .ok()?;
-        Some((Self { validator, cost }, roots(&value)))
+            .map_err(|_| Unfit::Costly)?;
+        Ok((Self { validator, cost }, roots(&value)))
     }
 
     /// What is wrong with `value`, in a few sentences.
@@ -59,6 +66,28 @@ impl Schema {
     }
 }
 
+/// What is known to be JSON can be nested too deep all the same, or hold half a surrogate pair.
+fn unread(error: &serde_json::Error) -> Unfit {
+    let said = error.to_string();
+    if said.starts_with("recursion limit") {
+        return too_deep();
+    }
+    Unfit::Wrong(format!("it cannot be read: {said}"))
+}
+
+fn wrong(error: &ValidationError<'_>) -> Unfit {
+    if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {
+        return Unfit::Wrong("its `$schema` is none that is known".to_owned());
+    }
+    let place = error.instance_path().to_string();
+    let said: String = error.to_string().chars().take(PROBLEM_CHARS_MAX).collect();
+    Unfit::Wrong(if place.is_empty() {
+        said
+    } else {
+        format!("at {place}: {said}")
+    })
+}
+
 /// What an answer to `schema` can be. Where it does not say, nobody means a scalar.
 fn roots(schema: &Value) -> Roots {
     let names: Vec<&str> = match schema.get("type") {
@@ -81,7 +110,7 @@ fn roots(schema: &Value) -> Roots {
 mod tests {
     use super::*;
 
-    fn compiled(schema: &str) -> Option<Schema> {
+    fn compiled(schema: &str) -> Result<Schema, Unfit> {
         let text = JsonText::parse(schema).expect("JSON");
         Schema::compile(&text).map(|(schema, _)| schema)
     }
@@ -117,9 +146,38 @@ mod tests {
         let pattern = compiled(r#"{"type":"string","pattern":"^(a+)+$"}"#).expect("a schema");
         let text = format!("{}!", "a".repeat(100_000));
         assert!(pattern.problem(&Value::from(text)).is_some());
-        assert!(
-            compiled(r#"{"pattern":"(?=a)b"}"#).is_none(),
-            "no look-around"
-        );
+        let around = compiled(r#"{"pattern":"(?=a)b"}"#).expect_err("no look-around");
+        assert_eq!(around, Unfit::Costly);
+    }
+
+    #[test]
+    fn what_is_no_schema_is_told_with_its_mistake() {
+        let nested = |levels| format!("{}{{}}{}", r#"{"not":"#.repeat(levels), "}".repeat(levels));
+        let deep = "nested deeper than 128 levels";
+        for (schema, why) in [
+            ("5", "it must be an object"),
+            ("[]", "it must be an object"),
+            ("null", "it must be an object"),
+            (r#"{"type":"banana"}"#, "at /type: \"banana\" is not"),
+            (
+                r#"{"properties":{"a":{"type":12}}}"#,
+                "at /properties/a/type: 12 is not",
+            ),
+            (r#"{"required":"a"}"#, "at /required: \"a\" is not"),
+            (r#"{"$ref":"file:///schemas/a.json"}"#, "is an address"),
+            (
+                r#"{"$schema":"https://schemas.example/own"}"#,
+                "its `$schema`",
+            ),
+            (&nested(130), deep),
+            (&nested(5_000), deep),
+        ] {
+            let unfit = compiled(schema).expect_err(schema);
+            assert!(
+                matches!(&unfit, Unfit::Wrong(said) if said.contains(why)),
+                "{unfit:?}"
+            );
+        }
+        assert!(compiled(&nested(40)).is_ok());
     }
 }

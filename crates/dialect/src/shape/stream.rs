@@ -250,7 +250,9 @@ mod tests {
 
     /// What has passed after each of `events`, joined; `!` where it failed.
     fn play(events: Vec<Event>) -> (Vec<String>, Option<Misshapen>) {
-        let shape = Shape::of(&OutputForm::Json).expect("a form");
+        let shape = Shape::of(&OutputForm::Json)
+            .expect("no schema")
+            .expect("a form");
         let mut shaped = ShapedEvents::new(Arc::new(shape));
         let told = events.into_iter().map(|event| {
             let mut out = Vec::new();
@@ -358,7 +360,7 @@ mod tests {
             let told = told.concat();
             if wrong.is_none() {
                 let json = told.strip_suffix('.').expect("it ended");
-                let shape = Shape::of(&OutputForm::Json).expect("a form");
+                let shape = Shape::of(&OutputForm::Json).expect("no schema").expect("a form");
                 prop_assert_eq!(shape.json_in(json), Ok(json));
                 prop_assert!(pieces.concat().contains(json));
             } else {

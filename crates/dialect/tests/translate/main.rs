@@ -10,3 +10,5 @@ mod properties;
 mod provider_only;
 mod shape;
 mod streams;
+mod told_places;
+mod wrong_kinds;

@@ -2,6 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 use serde_json::{Value, json};
+use sluicegate_dialect::gemini::{Call, Framing};
 use sluicegate_dialect::openai::UsageChunk;
 use sluicegate_dialect::{Changes, Crossing, Envelope, Operation, Outbound, Owed};
 
@@ -221,5 +222,125 @@ fn a_checked_stream_does_not_care_where_it_breaks() {
             !whole.contains("Here") && !whole.contains("one."),
             "{whole}"
         );
+    }
+}
+
+/// A request of each dialect that asks for JSON of `schema`, and what its client calls that.
+fn asking(schema: &str) -> [(Operation, &'static str, String); 6] {
+    let messages = r#""messages":[{"role":"user","content":"hi"}]"#;
+    let contents = r#""contents":[{"parts":[{"text":"hi"}]}]"#;
+    let content = Operation::Content(Call::GenerateContent, Framing::Events);
+    [
+        (
+            Operation::ChatCompletions,
+            "response_format.json_schema.schema",
+            format!(
+                r#"{{"model":"m",{messages},"response_format":{{"type":"json_schema","json_schema":{{"name":"n","schema":{schema}}}}}}}"#
+            ),
+        ),
+        (
+            Operation::Responses,
+            "text.format.schema",
+            format!(
+                r#"{{"model":"m","input":"hi","text":{{"format":{{"type":"json_schema","name":"n","schema":{schema}}}}}}}"#
+            ),
+        ),
+        (
+            Operation::Messages,
+            "output_config.format.schema",
+            format!(
+                r#"{{"model":"m","max_tokens":9,{messages},"output_config":{{"format":{{"type":"json_schema","schema":{schema}}}}}}}"#
+            ),
+        ),
+        (
+            Operation::Messages,
+            "output_format.schema",
+            format!(
+                r#"{{"model":"m","max_tokens":9,{messages},"output_format":{{"type":"json_schema","schema":{schema}}}}}"#
+            ),
+        ),
+        (
+            content,
+            "generationConfig.responseJsonSchema",
+            format!(
+                r#"{{{contents},"generationConfig":{{"responseMimeType":"application/json","responseJsonSchema":{schema}}}}}"#
+            ),
+        ),
+        (
+            content,
+            "generation_config.response_json_schema",
+            format!(r#"{{{contents},"generation_config":{{"response_json_schema":{schema}}}}}"#),
+        ),
+    ]
+}
+
+/// Models that are asked in words: one without a feature for schemas, in the dialect of the client too where that is OpenAI's, and one
+/// that another chose.
+const IN_WORDS: [(&str, &str, Owed); 4] = [
+    ("anthropic", "claude-3-haiku-20240307", Owed::AsTheProvider),
+    (
+        "bedrock",
+        "meta.llama3-70b-instruct-v1:0",
+        Owed::AsTheProvider,
+    ),
+    ("deepseek", "deepseek-chat", Owed::TheForm),
+    ("openai", "gpt-5.5", Owed::TheForm),
+];
+
+#[test]
+fn a_schema_that_is_none_is_refused_by_the_name_that_its_client_gave_it() {
+    let deep = format!("{}{{}}{}", r#"{"not":"#.repeat(200), "}".repeat(200));
+    for (schema, why) in [
+        ("5", "it must be an object"),
+        ("[]", "it must be an object"),
+        (r#"{"type":"banana"}"#, "\"banana\""),
+        (r##"{"$ref":"#/$defs/none"}"##, "leads nowhere"),
+        (r#"{"$ref":"https://schemas.example/a"}"#, "is an address"),
+        (&deep, "nested deeper"),
+    ] {
+        for (operation, name, body) in asking(schema) {
+            let body = Bytes::from(body);
+            let envelope = Envelope::decode(operation, "m", &body).expect("a request");
+            for (provider, model, owed) in IN_WORDS {
+                let provider = row(provider);
+                let crossing = Crossing::to(operation, &provider).expect("a way");
+                if crossing.is_same() && owed == Owed::AsTheProvider {
+                    continue;
+                }
+                let changes = Changes {
+                    model: Some(model),
+                    ..Changes::default()
+                };
+                let error = crossing.outbound(&envelope, &changes, owed, &provider);
+                let error = error.expect_err(&format!("{schema} for {model}"));
+                let begin = format!("`{name}` is no JSON Schema");
+                assert!(error.message.starts_with(&begin), "{error}");
+                assert!(error.message.contains(why), "{error}");
+                let param = error
+                    .param
+                    .expect("a member")
+                    .replace("generationConfig", "generation_config");
+                assert!(name.starts_with(&param[..9]), "{param} for {name}");
+            }
+        }
+    }
+}
+
+/// Whose feature it is says what a schema is.
+#[test]
+fn a_provider_with_its_own_feature_judges_the_schema_of_a_client_that_speaks_its_dialect() {
+    for (operation, _, body) in asking("5") {
+        let body = Bytes::from(body);
+        let envelope = Envelope::decode(operation, "m", &body).expect("a request");
+        let provider = match operation {
+            Operation::ChatCompletions | Operation::Responses => "openai",
+            Operation::Messages => "anthropic",
+            _ => "gemini",
+        };
+        let provider = row(provider);
+        let crossing = Crossing::to(operation, &provider).expect("a way");
+        let changes = Changes::default();
+        let outbound = crossing.outbound(&envelope, &changes, Owed::AsTheProvider, &provider);
+        assert_eq!(outbound.expect("it passes").body, body);
     }
 }

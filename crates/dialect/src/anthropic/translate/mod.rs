@@ -26,31 +26,28 @@ pub use write_request::write_request;
 pub use write_stream::StreamWriter;
 pub(crate) use write_thinking::{thinking, thinking_budget};
 
-/// The member of a request in which this dialect says `feature`.
-pub const fn field_of(feature: Feature) -> &'static str {
+/// The members of a request in which this dialect says `feature`: from the beginning, or behind a dot from where it stands. Some have
+/// no place here, so that no request of this dialect holds them.
+pub(crate) const fn members_of(feature: Feature) -> &'static [&'static str] {
     match feature {
-        Feature::Temperature => "temperature",
-        Feature::TopP => "top_p",
-        Feature::TopK => "top_k",
-        // These six this dialect cannot say, so that no request of it holds them.
-        Feature::FrequencyPenalty => "frequency_penalty",
-        Feature::PresencePenalty => "presence_penalty",
-        Feature::Seed => "seed",
-        Feature::Logprobs => "logprobs",
-        Feature::LogitBias => "logit_bias",
-        Feature::Audio => "messages[].content[].audio",
-        Feature::StopSequences => "stop_sequences",
-        Feature::Images => "messages[].content[].image",
-        Feature::Documents => "messages[].content[].document",
-        Feature::Files => "messages[].content[].source.file_id",
-        Feature::ToolNames => "tools[].name",
-        Feature::StrictTools => "tools[].strict",
-        Feature::ToolChoice => "tool_choice",
-        Feature::ParallelToolCalls => "tool_choice.disable_parallel_tool_use",
-        Feature::ToolArguments => "messages[].content[].tool_use.input",
-        Feature::ToolResultMedia => "messages[].content[].tool_result.content",
-        Feature::Prefill | Feature::AssistantFirst => "messages[].role",
-        Feature::OutputCap => "max_tokens",
+        Feature::Temperature => &["temperature"],
+        Feature::TopP => &["top_p"],
+        Feature::TopK => &["top_k"],
+        Feature::FrequencyPenalty => &["frequency_penalty"],
+        Feature::PresencePenalty => &["presence_penalty"],
+        Feature::Seed => &["seed"],
+        Feature::Logprobs => &["logprobs"],
+        Feature::LogitBias => &["logit_bias"],
+        Feature::StopSequences => &["stop_sequences"],
+        Feature::Images | Feature::Documents | Feature::Audio => &[".source"],
+        Feature::Files => &[".source.file_id"],
+        Feature::ToolNames => &[".name"],
+        Feature::StrictTools => &[".strict"],
+        Feature::ToolChoice => &["tool_choice"],
+        Feature::ParallelToolCalls => &["tool_choice.disable_parallel_tool_use"],
+        Feature::ToolArguments => &[".input"],
+        Feature::ToolResultMedia | Feature::AssistantFirst => &[""],
+        Feature::OutputCap => &["max_tokens"],
     }
 }
 

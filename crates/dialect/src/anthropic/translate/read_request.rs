@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 use super::wire;
 use crate::RequestError;
 use crate::canonical::{
-    Base64, JsonText, MediaType, OutputForm, Part, ReadRequest, Request, Role, Sampling, Source,
-    Thinking, ThinkingEffort, Tool, ToolChoice, Turn, Unsaid,
+    Base64, JsonText, MediaType, OutputForm, Part, Placed, PlacedTurn, Places, ReadRequest,
+    Request, Role, Sampling, Source, Thinking, ThinkingEffort, Tool, ToolChoice, Unsaid,
 };
 use crate::data_url;
 use crate::wire_form::{TextOr, parse};
@@ -24,17 +24,20 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
     let wire: wire::Request = parse(body)?;
     let mut unsaid = Unsaid::default();
     unsaid.members("", &wire.unknown, &HINTS);
-    let mut turns = Vec::new();
+    let (mut turns, mut places) = (Vec::new(), Places::default());
     if let Some(system) = wire.system {
-        let parts = content(Some(system), "system", &mut unsaid);
-        turns.push(Turn {
+        let system = PlacedTurn {
             role: Role::System,
-            parts,
-        });
+            place: "system".to_owned(),
+            speaker: "",
+            parts: content(Some(system), "system", &mut unsaid),
+        };
+        places.push(system, &mut turns);
     }
     for (index, message) in wire.messages.into_iter().enumerate() {
-        let place = format!("messages[{index}]");
-        turns.extend(turn(message, &place, &mut unsaid));
+        if let Some(turn) = turn(message, format!("messages[{index}]"), &mut unsaid) {
+            places.push(turn, &mut turns);
+        }
     }
     let config = wire.output_config.unwrap_or_default();
     unsaid.members("output_config", &config.unknown, &[]);
@@ -44,7 +47,7 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
     let request = Request {
         model: wire.model,
         turns,
-        tools: tools(wire.tools.unwrap_or_default(), &mut unsaid),
+        tools: tools(wire.tools.unwrap_or_default(), &mut places, &mut unsaid),
         parallel_tool_calls: choice.disable_parallel_tool_use.map(|disabled| !disabled),
         tool_choice: tool_choice(choice, &mut unsaid),
         output: output(config.format.or(wire.output_format), &mut unsaid),
@@ -65,33 +68,37 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
     Ok(ReadRequest {
         request,
         inexpressible: unsaid.into_fields(),
+        places,
     })
 }
 
-fn turn(message: wire::Message, place: &str, unsaid: &mut Unsaid) -> Option<Turn> {
+fn turn(message: wire::Message, place: String, unsaid: &mut Unsaid) -> Option<PlacedTurn> {
     let role = match message.role.as_str() {
         "user" => Role::User,
         "assistant" => Role::Assistant,
         "system" => Role::System,
         _ => {
-            unsaid.name(format!("{place}.role"));
+            unsaid.name(place);
             return None;
         }
     };
-    unsaid.members(place, &message.unknown, &[]);
-    let place = format!("{place}.content");
-    let parts = content(message.content, &place, unsaid);
-    Some(Turn { role, parts })
+    unsaid.members(&place, &message.unknown, &[]);
+    Some(PlacedTurn {
+        role,
+        parts: content(message.content, &format!("{place}.content"), unsaid),
+        place,
+        speaker: ".role",
+    })
 }
 
-fn content(wire: Option<TextOr<wire::Block>>, place: &str, unsaid: &mut Unsaid) -> Vec<Part> {
+fn content(wire: Option<TextOr<wire::Block>>, place: &str, unsaid: &mut Unsaid) -> Vec<Placed> {
     match wire {
         None => Vec::new(),
         Some(TextOr::Other) => {
             unsaid.name(place);
             Vec::new()
         }
-        Some(TextOr::Text(text)) => vec![Part::Text(text)],
+        Some(TextOr::Text(text)) => vec![Placed::new(Part::Text(text), place)],
         Some(TextOr::List(list)) => {
             let mut parts = Vec::with_capacity(list.len());
             for (index, block) in list.into_iter().enumerate() {
@@ -99,6 +106,7 @@ fn content(wire: Option<TextOr<wire::Block>>, place: &str, unsaid: &mut Unsaid) 
                 name_members(&block, &place, unsaid);
                 match part(block, &place, unsaid) {
                     Ok(part) => parts.push(part),
+                    Err("") => unsaid.name(place),
                     Err(member) => unsaid.name(format!("{place}.{member}")),
                 }
             }
@@ -129,24 +137,35 @@ fn name_members(block: &wire::Block, place: &str, unsaid: &mut Unsaid) {
         let hints = [&HINTS_INSIDE, was_cited].concat();
         unsaid.members(place, &block.unknown, &hints);
     }
-    if block.context.is_some() {
+    if is_known && block.context.is_some() {
         unsaid.name(format!("{place}.context"));
     }
 }
 
 /// # Errors
-/// The member, or the kind of block, that cannot be read.
-fn part(block: wire::Block, place: &str, unsaid: &mut Unsaid) -> Result<Part, String> {
-    let kind = block.kind;
-    let whole = |part: Option<Part>| part.ok_or_else(|| kind.clone());
-    match kind.as_str() {
+/// The member that cannot be read, empty for the block as a whole.
+fn part(block: wire::Block, place: &str, unsaid: &mut Unsaid) -> Result<Placed, &'static str> {
+    if block.kind == "tool_result" {
+        let id = block.tool_use_id.unwrap_or_default();
+        let parts = content(block.content, &format!("{place}.content"), unsaid);
+        let is_error = block.is_error.unwrap_or(false);
+        return Ok(Placed::result(id, parts, is_error, place));
+    }
+    said(block).map(|part| Placed::new(part, place))
+}
+
+/// # Errors
+/// The same.
+fn said(block: wire::Block) -> Result<Part, &'static str> {
+    let whole = |part: Option<Part>| part.ok_or("");
+    match block.kind.as_str() {
         "text" => whole(block.text.map(Part::Text)),
         "image" => block
             .source
             .as_deref()
             .and_then(source)
             .map(Part::Image)
-            .ok_or("source".to_owned()),
+            .ok_or("source"),
         "document" => {
             let source = block.source.as_deref().and_then(source).ok_or("source")?;
             let title = block.title;
@@ -161,17 +180,12 @@ fn part(block: wire::Block, place: &str, unsaid: &mut Unsaid) -> Result<Part, St
                 .unwrap_or_default(),
             signature: None,
         }),
-        "tool_result" => Ok(Part::ToolResult {
-            id: block.tool_use_id.unwrap_or_default(),
-            parts: content(block.content, &format!("{place}.content"), unsaid),
-            is_error: block.is_error.unwrap_or(false),
-        }),
         "thinking" => Ok(Part::Thinking {
             text: block.thinking.unwrap_or_default(),
             signature: block.signature,
         }),
         "redacted_thinking" => whole(block.data.map(Part::SealedThinking)),
-        _ => Err(kind),
+        _ => Err(""),
     }
 }
 
@@ -189,13 +203,13 @@ fn source(raw: &RawValue) -> Option<Source> {
     }
 }
 
-fn tools(wire: Vec<wire::Tool>, unsaid: &mut Unsaid) -> Vec<Tool> {
+fn tools(wire: Vec<wire::Tool>, places: &mut Places, unsaid: &mut Unsaid) -> Vec<Tool> {
     let mut tools = Vec::new();
     for (index, tool) in wire.into_iter().enumerate() {
         let place = format!("tools[{index}]");
         if !matches!(tool.kind.as_deref(), None | Some("custom")) {
             // A tool that the provider runs: its name says which.
-            unsaid.name(format!("{place}.type"));
+            unsaid.name(place);
             continue;
         }
         unsaid.members(&place, &tool.unknown, &HINTS_INSIDE);
@@ -205,6 +219,7 @@ fn tools(wire: Vec<wire::Tool>, unsaid: &mut Unsaid) -> Vec<Tool> {
             parameters: tool.input_schema.as_deref().map(JsonText::from),
             strict: tool.strict,
         });
+        places.push_tool(place);
     }
     tools
 }
@@ -300,15 +315,15 @@ mod tests {
         let expected = [
             "mcp_servers",
             "container",
-            "messages[0].role",
+            "messages[0]",
             "messages[1].content[0].citations",
             "messages[1].content[0].context",
-            "messages[1].content[1].search_result",
+            "messages[1].content[1]",
             "messages[1].content[2].source",
-            "messages[1].content[3].content[0].tool_reference",
+            "messages[1].content[3].content[0]",
             "output_config.task_budget",
             "metadata.team",
-            "tools[0].type",
+            "tools[0]",
             "tools[1].defer_loading",
             "tool_choice",
             "output_config.format",

@@ -6,8 +6,8 @@ use super::write_thinking::thinking;
 use super::{call, wire};
 use crate::canonical::seal::bears_no_name;
 use crate::canonical::{
-    Feature, MediaType, OutputForm, Part, Request, Role, Sampling, Source, Target, Tool,
-    ToolChoice, WrittenRequest,
+    Feature, Losses, MediaType, OutputForm, Part, Request, Role, Sampling, Source, Spot, Target,
+    Tool, ToolChoice, WrittenRequest,
 };
 use crate::wire_form::{TextOr, to_json};
 
@@ -22,13 +22,18 @@ const NAME_BYTES_MAX: usize = 128;
 /// illegal (a tool is forced, a temperature is set, the maximum leaves no room, or the model is in
 /// the middle of calls that it began without thinking).
 pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
-    let mut unsaid = Vec::new();
+    let mut unsaid = Losses::default();
     let (system, messages) = conversation(request, &mut unsaid);
     let sampling = target.sampling(&request.sampling, &mut unsaid);
     name_sampling(&sampling, &mut unsaid);
     let is_blank = |text: &String| text.trim().is_empty();
-    if request.stop.iter().any(is_blank) {
-        unsaid.push(Feature::StopSequences);
+    for (index, _) in request
+        .stop
+        .iter()
+        .enumerate()
+        .filter(|(_, text)| is_blank(text))
+    {
+        unsaid.push_at(Spot::Stop(index), Feature::StopSequences);
     }
     let stop: Vec<_> = request
         .stop
@@ -69,7 +74,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
 }
 
-fn name_sampling(sampling: &Sampling, unsaid: &mut Vec<Feature>) {
+fn name_sampling(sampling: &Sampling, unsaid: &mut Losses) {
     let lost = [
         (
             sampling.temperature.is_some_and(|it| it > 1.0),
@@ -95,15 +100,18 @@ fn name_sampling(sampling: &Sampling, unsaid: &mut Vec<Feature>) {
 /// message has to be there.
 fn conversation(
     request: &Request,
-    unsaid: &mut Vec<Feature>,
+    unsaid: &mut Losses,
 ) -> (Option<TextOr<wire::Block>>, Vec<wire::Message>) {
     let mut system = Vec::new();
     let mut messages: Vec<(Role, Vec<wire::Block>)> = Vec::new();
-    for turn in &request.turns {
-        let blocks: Vec<_> = turn
-            .parts
-            .iter()
-            .filter_map(|part| block(part, unsaid))
+    for (index, turn) in request.turns.iter().enumerate() {
+        unsaid.at_turn(index);
+        let parts = turn.parts.iter().enumerate();
+        let blocks: Vec<_> = parts
+            .filter_map(|(index, part)| {
+                unsaid.at_part(index);
+                block(part, unsaid)
+            })
             .collect();
         if turn.role.instructs() {
             system.extend(blocks);
@@ -118,11 +126,8 @@ fn conversation(
     }
     let is_assistant = |(role, _): &(Role, Vec<wire::Block>)| *role == Role::Assistant;
     if messages.first().is_some_and(is_assistant) {
-        unsaid.push(Feature::AssistantFirst);
+        unsaid.assistant_first(request);
         messages.insert(0, (Role::User, vec![opening()]));
-    }
-    if messages.last().is_some_and(is_assistant) {
-        unsaid.push(Feature::Prefill);
     }
     let message = |(role, mut blocks): (Role, Vec<wire::Block>)| {
         blocks.sort_by_key(|block| block.kind != "tool_result" && role == Role::User);
@@ -162,7 +167,7 @@ fn content_of(mut blocks: Vec<wire::Block>) -> Option<TextOr<wire::Block>> {
 }
 
 /// Texts must not be blank here, so that blank ones are left out.
-fn block(part: &Part, unsaid: &mut Vec<Feature>) -> Option<wire::Block> {
+fn block(part: &Part, unsaid: &mut Losses) -> Option<wire::Block> {
     let block = |kind: &str| wire::Block {
         kind: kind.to_owned(),
         ..wire::Block::default()
@@ -215,9 +220,11 @@ fn block(part: &Part, unsaid: &mut Vec<Feature>) -> Option<wire::Block> {
         } => Some(wire::Block {
             tool_use_id: Some(call::legal_id(id).into_owned()),
             content: content_of(
-                parts
-                    .iter()
-                    .filter_map(|part| self::block(part, unsaid))
+                (parts.iter().enumerate())
+                    .filter_map(|(index, part)| {
+                        unsaid.at_inside(index);
+                        self::block(part, unsaid)
+                    })
                     .collect(),
             ),
             is_error: is_error.then_some(true),
@@ -251,7 +258,7 @@ fn written_source(
     source: &Source,
     takes: fn(&MediaType) -> bool,
     feature: Feature,
-    unsaid: &mut Vec<Feature>,
+    unsaid: &mut Losses,
 ) -> Option<Box<RawValue>> {
     let source_of = |kind: &str| wire::Source {
         kind: kind.to_owned(),
@@ -285,9 +292,10 @@ fn written_source(
     Some(raw.expect("strings always have a JSON form"))
 }
 
-fn tools(tools: &[Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Vec<wire::Tool> {
+fn tools(tools: &[Tool], target: &Target, unsaid: &mut Losses) -> Vec<wire::Tool> {
     let mut written = Vec::with_capacity(tools.len());
-    for tool in tools {
+    for (index, tool) in tools.iter().enumerate() {
+        unsaid.at_tool(index);
         if !tool.is_named_within(NAME_BYTES_MAX) {
             unsaid.push(Feature::ToolNames);
         }

@@ -5,8 +5,8 @@ use super::wire;
 use super::write_turns::TurnWriter;
 use crate::anthropic::thinking;
 use crate::canonical::{
-    Feature, JsonText, OutputForm, Part, Request, Sampling, Target, Thinking, ThinkingEffort,
-    ThinkingForm, Tool, ToolChoice, WrittenRequest,
+    Feature, JsonText, Losses, OutputForm, Part, Request, Sampling, Spot, Target, Thinking,
+    ThinkingEffort, ThinkingForm, Tool, ToolChoice, WrittenRequest,
 };
 use crate::wire_form::to_json;
 
@@ -27,6 +27,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     let mut writer = TurnWriter::new(family);
     let (system, messages) = writer.conversation(request);
     let mut unsaid = writer.unsaid;
+    unsaid.at_request();
     let sampling = target.sampling(&request.sampling, &mut unsaid);
     let config = inference_config(request, &sampling, &mut unsaid);
     let names_stops = family == Family::Claude && config.stop_sequences.is_some();
@@ -52,7 +53,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
 fn inference_config(
     request: &Request,
     sampling: &Sampling,
-    unsaid: &mut Vec<Feature>,
+    unsaid: &mut Losses,
 ) -> wire::InferenceConfig {
     let is_hot = sampling.temperature.is_some_and(|it| it > 1.0);
     let is_blank = |text: &&String| text.trim().is_empty();
@@ -69,13 +70,12 @@ fn inference_config(
         (sampling.seed.is_some(), Feature::Seed),
         (sampling.logprobs.is_some(), Feature::Logprobs),
         (sampling.logit_bias.is_some(), Feature::LogitBias),
-        (
-            request.stop.iter().any(|text| is_blank(&text)),
-            Feature::StopSequences,
-        ),
     ];
     let lost = lost.into_iter().filter(|(is_lost, _)| *is_lost);
     unsaid.extend(lost.map(|(_, feature)| feature));
+    for (index, _) in (request.stop.iter().enumerate()).filter(|(_, text)| is_blank(text)) {
+        unsaid.push_at(Spot::Stop(index), Feature::StopSequences);
+    }
     let stop: Vec<_> = request
         .stop
         .iter()
@@ -123,7 +123,7 @@ fn model_fields(
     top_k: Option<u64>,
     family: Family,
     thinking: Option<crate::anthropic::Thinking>,
-    unsaid: &mut Vec<Feature>,
+    unsaid: &mut Losses,
 ) -> Option<wire::ModelFields> {
     let mut fields = wire::ModelFields {
         thinking,
@@ -144,7 +144,7 @@ fn model_fields(
 fn tool_config(
     request: &Request,
     target: &Target,
-    unsaid: &mut Vec<Feature>,
+    unsaid: &mut Losses,
 ) -> Option<wire::ToolConfig> {
     let called = called(request);
     let forbids = request.tool_choice == ToolChoice::None;
@@ -154,9 +154,15 @@ fn tool_config(
     let tools: Vec<_> = if request.tools.is_empty() {
         called.into_iter().map(nameless_schema).collect()
     } else {
-        let tools = request.tools.iter();
-        tools.map(|tool| written(tool, target, unsaid)).collect()
+        let tools = request.tools.iter().enumerate();
+        tools
+            .map(|(index, tool)| {
+                unsaid.at_tool(index);
+                written(tool, target, unsaid)
+            })
+            .collect()
     };
+    unsaid.at_request();
     if tools.is_empty() {
         return None;
     }
@@ -193,7 +199,7 @@ fn nameless_schema(name: &str) -> wire::Tool {
     spec(name, None, &JsonText::empty_object(), None)
 }
 
-fn written(tool: &Tool, target: &Target, unsaid: &mut Vec<Feature>) -> wire::Tool {
+fn written(tool: &Tool, target: &Target, unsaid: &mut Losses) -> wire::Tool {
     if !tool.is_named_within(NAME_BYTES_MAX) {
         unsaid.push(Feature::ToolNames);
     }

@@ -8,7 +8,7 @@ use super::write_media::{audio, document, image};
 use crate::anthropic::call;
 use crate::canonical::call_id;
 use crate::canonical::seal::bears_no_name;
-use crate::canonical::{Feature, Part, Request, Role};
+use crate::canonical::{Feature, Losses, Part, Request, Role, Spot};
 
 /// Writes the turns of one request.
 pub(super) struct TurnWriter {
@@ -16,15 +16,15 @@ pub(super) struct TurnWriter {
     /// The names of documents so far.
     names: Vec<String>,
     /// What cannot be said.
-    pub(super) unsaid: Vec<Feature>,
+    pub(super) unsaid: Losses,
 }
 
 impl TurnWriter {
-    pub(super) const fn new(family: Family) -> Self {
+    pub(super) fn new(family: Family) -> Self {
         Self {
             family,
             names: Vec::new(),
-            unsaid: Vec::new(),
+            unsaid: Losses::default(),
         }
     }
 
@@ -33,50 +33,52 @@ impl TurnWriter {
     pub(super) fn conversation(&mut self, request: &Request) -> (Vec<Block>, Vec<Message>) {
         let mut system = Vec::new();
         let mut messages: Vec<(Role, Vec<Block>)> = Vec::new();
-        for turn in &request.turns {
-            let blocks: Vec<_> = turn
-                .parts
-                .iter()
-                .filter_map(|part| self.block(part))
-                .collect();
+        for (index, turn) in request.turns.iter().enumerate() {
+            self.unsaid.at_turn(index);
+            let parts = turn.parts.iter().enumerate();
+            let blocks = parts.filter_map(|(index, part)| {
+                self.unsaid.at_part(index);
+                Some((self.unsaid.spot(), self.block(part)?))
+            });
             if turn.role.instructs() {
                 system.extend(blocks);
-            } else if let Some((_, last)) =
-                messages.last_mut().filter(|(role, _)| *role == turn.role)
-            {
+                continue;
+            }
+            let blocks: Vec<_> = blocks.map(|(_, block)| block).collect();
+            if let Some((_, last)) = messages.last_mut().filter(|(role, _)| *role == turn.role) {
                 last.extend(blocks);
             } else if !blocks.is_empty() {
                 messages.push((turn.role, blocks));
             }
         }
         if messages.is_empty() && !system.is_empty() {
-            messages.push((Role::User, std::mem::take(&mut system)));
+            let said = std::mem::take(&mut system).into_iter();
+            messages.push((Role::User, said.map(|(_, block)| block).collect()));
         }
         let is_assistant = |(role, _): &(Role, Vec<Block>)| *role == Role::Assistant;
         if messages.first().is_some_and(is_assistant) {
-            self.unsaid.push(Feature::AssistantFirst);
+            self.unsaid.assistant_first(request);
             messages.insert(0, (Role::User, vec![text(FILLER)]));
-        }
-        if messages.last().is_some_and(is_assistant) {
-            self.unsaid.push(Feature::Prefill);
         }
         let system = self.only_texts(system);
         (system, messages.into_iter().map(message).collect())
     }
 
     /// Instructions are texts only.
-    fn only_texts(&mut self, mut blocks: Vec<Block>) -> Vec<Block> {
-        blocks.retain(|block| {
+    fn only_texts(&mut self, mut blocks: Vec<(Spot, Block)>) -> Vec<Block> {
+        blocks.retain(|(spot, block)| {
             let lost = [
                 (block.image.is_some(), Feature::Images),
                 (block.document.is_some(), Feature::Documents),
                 (block.audio.is_some(), Feature::Audio),
             ];
             let lost = lost.into_iter().filter(|(is_lost, _)| *is_lost);
-            self.unsaid.extend(lost.map(|(_, feature)| feature));
+            for (_, feature) in lost {
+                self.unsaid.push_at(*spot, feature);
+            }
             block.text.is_some()
         });
-        blocks
+        blocks.into_iter().map(|(_, block)| block).collect()
     }
 
     /// Texts must not be blank here, so that blank ones are left out. So are thoughts of another
@@ -163,11 +165,15 @@ impl TurnWriter {
 
     /// That a tool failed is said to models that take it; to others it is said by the result only.
     fn result(&mut self, id: &str, parts: &[Part], is_error: bool) -> ToolResult {
-        let blocks: Vec<_> = parts.iter().filter_map(|part| self.block(part)).collect();
-        let (mut content, lost): (Vec<_>, Vec<_>) =
-            blocks.into_iter().partition(|block| block.audio.is_none());
-        if !lost.is_empty() {
-            self.unsaid.push(Feature::ToolResultMedia);
+        let mut content = Vec::new();
+        for (index, part) in parts.iter().enumerate() {
+            self.unsaid.at_inside(index);
+            match self.block(part) {
+                Some(block) if block.audio.is_some() => {
+                    self.unsaid.push(Feature::ToolResultMedia);
+                }
+                block => content.extend(block),
+            }
         }
         let takes_status = self.family != Family::Other;
         if content.is_empty() && is_error && !takes_status {

@@ -1,18 +1,19 @@
 //! Turns of a conversation as messages.
 
 use super::wire::{Call, CalledFunction, Document, DocumentData, ImageUrl, Message, Part as Wire};
-use crate::canonical::{Feature, Part, Role, Source, Turn};
+use crate::canonical::{Feature, Losses, Part, Role, Source, Turn};
 use crate::data_url::data_url;
 use crate::wire_form::TextOr;
 
 /// Writes a turn. Calls of the model bear its words as their plan, where a call stands beside words:
 /// thoughts and texts. Else thoughts of earlier turns are left out, since their provider was another
 /// or does not want them back.
-pub(super) fn write_turn(turn: &Turn, messages: &mut Vec<Message>, unsaid: &mut Vec<Feature>) {
+pub(super) fn write_turn(turn: &Turn, messages: &mut Vec<Message>, unsaid: &mut Losses) {
     let mut content = Vec::new();
     let mut plan = Vec::new();
     let mut calls = Vec::new();
-    for part in &turn.parts {
+    for (index, part) in turn.parts.iter().enumerate() {
+        unsaid.at_part(index);
         match part {
             Part::ToolCall {
                 id,
@@ -81,9 +82,10 @@ fn call(id: &str, name: &str, arguments: &str) -> Call {
 }
 
 /// That a tool failed is said by its result only.
-fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Vec<Feature>) -> Message {
+fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Losses) -> Message {
     let mut said = Vec::new();
-    for part in parts {
+    for (index, part) in parts.iter().enumerate() {
+        unsaid.at_inside(index);
         match part {
             Part::Document {
                 source: Source::Text(text),
@@ -115,7 +117,7 @@ fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Vec<Feature>) -
 }
 
 /// Images are said by the user only. A document that is text is written as one.
-fn write_part(part: &Part, role: Role, unsaid: &mut Vec<Feature>) -> Option<Wire> {
+fn write_part(part: &Part, role: Role, unsaid: &mut Losses) -> Option<Wire> {
     let lost = match part {
         Part::Text(said) | Part::Refusal(said) => {
             return (!said.is_empty()).then(|| text(said.clone()));

@@ -4,8 +4,8 @@ use super::wire;
 use super::write_messages::write_turn;
 use crate::anthropic::thinking_budget;
 use crate::canonical::{
-    Feature, JsonText, OutputForm, Request, Role, Target, Thinking, ThinkingForm, Tool, ToolChoice,
-    WrittenRequest,
+    Feature, JsonText, Losses, OutputForm, Request, Spot, Target, Thinking, ThinkingForm, Tool,
+    ToolChoice, WrittenRequest,
 };
 use crate::wire_form::to_json;
 
@@ -21,18 +21,16 @@ const K_MAX: u64 = 500;
 /// Of whom the request is made for nothing is told.
 /// (<https://docs.cohere.com/v2/reference/chat>)
 pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
-    let mut unsaid = Vec::new();
+    let mut unsaid = Losses::default();
     let mut messages = Vec::new();
-    for turn in &request.turns {
+    for (index, turn) in request.turns.iter().enumerate() {
+        unsaid.at_turn(index);
         write_turn(turn, &mut messages, &mut unsaid);
     }
-    let last = request.turns.last();
-    if last.is_some_and(|turn| turn.role == Role::Assistant) {
-        unsaid.push(Feature::Prefill);
-    }
+    unsaid.at_request();
     let (response_format, must_instruct) = response_format(request, target);
     let tools = offered(request);
-    let strict_tools = strict_tools(&tools, target, &mut unsaid);
+    let strict_tools = strict_tools(request, &tools, target, &mut unsaid);
     if request.parallel_tool_calls == Some(false) && !tools.is_empty() {
         unsaid.push(Feature::ParallelToolCalls);
     }
@@ -67,7 +65,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
 }
 
 /// Probabilities are told by the numbers of tokens here, which say nothing elsewhere.
-fn name_sampling(request: &Request, unsaid: &mut Vec<Feature>) {
+fn name_sampling(request: &Request, unsaid: &mut Losses) {
     let sampling = &request.sampling;
     let is_beyond = |penalty: Option<f64>| penalty.is_some_and(|penalty| !is_penalty(&penalty));
     let lost = [
@@ -83,10 +81,10 @@ fn name_sampling(request: &Request, unsaid: &mut Vec<Feature>) {
         (sampling.seed.is_some_and(|seed| seed < 0), Feature::Seed),
         (sampling.logprobs.is_some(), Feature::Logprobs),
         (sampling.logit_bias.is_some(), Feature::LogitBias),
-        (request.stop.len() > STOP_MAX, Feature::StopSequences),
     ];
     let lost = lost.into_iter().filter(|(is_lost, _)| *is_lost);
     unsaid.extend(lost.map(|(_, feature)| feature));
+    unsaid.stops_from(STOP_MAX, request.stop.len());
 }
 
 fn is_penalty(penalty: &f64) -> bool {
@@ -105,14 +103,20 @@ fn offered(request: &Request) -> Vec<&Tool> {
 }
 
 /// All tools are strict here, or none.
-fn strict_tools(tools: &[&Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Option<bool> {
+fn strict_tools(
+    request: &Request,
+    tools: &[&Tool],
+    target: &Target,
+    unsaid: &mut Losses,
+) -> Option<bool> {
     let is_strict = |tool: &&Tool| tool.strict == Some(true);
     if !tools.iter().any(is_strict) {
         return None;
     }
     let all = target.follows_schema && tools.iter().all(is_strict);
-    if !all {
-        unsaid.push(Feature::StrictTools);
+    let tools = request.tools.iter().enumerate();
+    for (index, _) in tools.filter(|(_, tool)| !all && is_strict(tool)) {
+        unsaid.push_at(Spot::Tool(index), Feature::StrictTools);
     }
     all.then_some(true)
 }

@@ -27,28 +27,27 @@ pub use write_answer::{write_answer, write_error};
 pub use write_request::write_request;
 pub use write_stream::StreamWriter;
 
-/// The member of a request in which this dialect says `feature`.
-pub const fn field_of(feature: Feature) -> &'static str {
+/// The members of a request in which this dialect says `feature`: from the beginning, or behind a dot from where it stands. Some have
+/// no place here, so that no request of this dialect holds them.
+pub(crate) const fn members_of(feature: Feature) -> &'static [&'static str] {
     match feature {
-        Feature::OutputCap => "generationConfig.maxOutputTokens",
-        Feature::Temperature => "generationConfig.temperature",
-        Feature::TopP => "generationConfig.topP",
-        Feature::TopK => "generationConfig.topK",
-        Feature::FrequencyPenalty => "generationConfig.frequencyPenalty",
-        Feature::PresencePenalty => "generationConfig.presencePenalty",
-        Feature::Seed => "generationConfig.seed",
-        Feature::Logprobs => "generationConfig.responseLogprobs",
-        Feature::StopSequences => "generationConfig.stopSequences",
-        Feature::Images | Feature::Documents | Feature::Audio => "contents[].parts[].inlineData",
-        Feature::Files => "contents[].parts[].fileData",
-        Feature::ToolNames => "tools[].functionDeclarations[].name",
-        Feature::StrictTools | Feature::ToolChoice => "toolConfig.functionCallingConfig.mode",
-        // These two this dialect cannot say, so that no request of it holds them.
-        Feature::LogitBias => "generationConfig.logitBias",
-        Feature::ParallelToolCalls => "toolConfig.functionCallingConfig",
-        Feature::ToolArguments => "contents[].parts[].functionCall.args",
-        Feature::ToolResultMedia => "contents[].parts[].functionResponse.parts",
-        Feature::Prefill | Feature::AssistantFirst => "contents[].role",
+        Feature::Temperature => &["generationConfig.temperature"],
+        Feature::TopP => &["generationConfig.topP"],
+        Feature::TopK => &["generationConfig.topK"],
+        Feature::FrequencyPenalty => &["generationConfig.frequencyPenalty"],
+        Feature::PresencePenalty => &["generationConfig.presencePenalty"],
+        Feature::Seed => &["generationConfig.seed"],
+        Feature::Logprobs => &["generationConfig.responseLogprobs"],
+        Feature::LogitBias => &["generationConfig.logitBias"],
+        Feature::StopSequences => &["generationConfig.stopSequences"],
+        Feature::Images | Feature::Documents | Feature::Audio => &[".inlineData", ".fileData"],
+        Feature::Files => &[".fileData"],
+        Feature::ToolNames => &[".name"],
+        Feature::StrictTools | Feature::ToolChoice => &["toolConfig.functionCallingConfig.mode"],
+        Feature::ParallelToolCalls => &["toolConfig.functionCallingConfig"],
+        Feature::ToolArguments => &[".functionCall.args"],
+        Feature::ToolResultMedia | Feature::AssistantFirst => &[""],
+        Feature::OutputCap => &["generationConfig.maxOutputTokens"],
     }
 }
 

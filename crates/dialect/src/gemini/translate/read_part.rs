@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::function_name::Calls;
 use super::{foreign_seal, wire};
-use crate::canonical::{Address, Base64, MediaType, Part, SoundFormat, Source, Unsaid};
+use crate::canonical::{Address, Base64, MediaType, Part, Placed, SoundFormat, Source, Unsaid};
 
 /// Members that change nothing that the other side could be told of.
 const HINTS: [&str; 2] = ["partMetadata", "part_metadata"];
@@ -12,12 +12,21 @@ const HINTS: [&str; 2] = ["partMetadata", "part_metadata"];
 /// The part as the other side may be told it; `None` where it holds nothing, or what is named as
 /// lost.
 pub(super) fn part(
-    wire: wire::Part,
+    mut wire: wire::Part,
     place: &str,
     calls: &mut Calls,
     unsaid: &mut Unsaid,
-) -> Option<Part> {
+) -> Option<Placed> {
     unsaid.members(place, &wire.unknown, &HINTS);
+    if wire.function_call.is_none()
+        && let Some(response) = wire.function_response.take()
+    {
+        return Some(result(response, place, calls, unsaid));
+    }
+    said(wire, place, calls, unsaid).map(|part| Placed::new(part, place))
+}
+
+fn said(wire: wire::Part, place: &str, calls: &mut Calls, unsaid: &mut Unsaid) -> Option<Part> {
     if let Some(call) = wire.function_call {
         unsaid.members(&format!("{place}.functionCall"), &call.unknown, &[]);
         return Some(Part::ToolCall {
@@ -28,9 +37,6 @@ pub(super) fn part(
                 .map_or_else(String::new, |args| args.get().to_owned()),
             signature: foreign_seal::own(wire.thought_signature),
         });
-    }
-    if let Some(response) = wire.function_response {
-        return Some(result(response, place, calls, unsaid));
     }
     if let Some(medium) = wire.inline_data {
         let read = MediaType::parse(&medium.mime_type).zip(Base64::parse(medium.data));
@@ -118,15 +124,16 @@ fn result(
     place: &str,
     calls: &mut Calls,
     unsaid: &mut Unsaid,
-) -> Part {
+) -> Placed {
+    let whole = place;
     let place = format!("{place}.functionResponse");
     unsaid.members(&place, &wire.unknown, &[]);
     let id = calls.answered(wire.id, &wire.name);
     let response = wire.response.map(|response| response.get().to_owned());
-    let (text, is_error) = said(response.unwrap_or_default());
+    let (text, is_error) = told(response.unwrap_or_default());
     let mut parts = Vec::new();
     if !text.is_empty() {
-        parts.push(Part::Text(text));
+        parts.push(Placed::new(Part::Text(text), format!("{place}.response")));
     }
     for (index, wire) in wire.parts.0.into_iter().enumerate() {
         let place = format!("{place}.parts[{index}]");
@@ -136,16 +143,12 @@ fn result(
         }
         parts.extend(part(wire, &place, calls, unsaid));
     }
-    Part::ToolResult {
-        id,
-        parts,
-        is_error,
-    }
+    Placed::result(id, parts, is_error, whole)
 }
 
 /// What a result says, and whether it is that of a failure. Google keeps two members for these, and
 /// its SDKs a third; whatever else is an object of the tool's own.
-fn said(response: String) -> (String, bool) {
+fn told(response: String) -> (String, bool) {
     let members: serde_json::Map<String, Value> =
         serde_json::from_str(&response).unwrap_or_default();
     let mut all = members.iter();
@@ -175,7 +178,7 @@ mod tests {
             ("", "", false),
         ] {
             assert_eq!(
-                said(response.to_owned()),
+                told(response.to_owned()),
                 (text.to_owned(), is_error),
                 "{response}"
             );

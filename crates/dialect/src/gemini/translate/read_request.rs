@@ -7,8 +7,8 @@ use super::wire_value::Number;
 use super::{read_part, wire};
 use crate::RequestError;
 use crate::canonical::{
-    JsonText, OutputForm, Part, ReadRequest, Request, Role, Sampling, Thinking, ThinkingEffort,
-    Turn, Unsaid,
+    JsonText, OutputForm, Placed, PlacedTurn, Places, ReadRequest, Request, Role, Sampling,
+    Thinking, ThinkingEffort, Unsaid,
 };
 use crate::openai::fits_strict;
 use crate::wire_form::parse;
@@ -26,11 +26,16 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
     let mut unsaid = Unsaid::default();
     unsaid.members("", &wire.unknown, &[]);
     let mut calls = Calls::default();
-    let mut turns = Vec::new();
+    let (mut turns, mut places) = (Vec::new(), Places::default());
     if let Some(system) = wire.system_instruction {
-        let parts = parts(system, "systemInstruction", &mut calls, &mut unsaid);
-        let role = Role::System;
-        turns.push(Turn { role, parts });
+        let place = "systemInstruction";
+        let system = PlacedTurn {
+            role: Role::System,
+            parts: parts(system, place, &mut calls, &mut unsaid),
+            place: place.to_owned(),
+            speaker: "",
+        };
+        places.push(system, &mut turns);
     }
     for (index, content) in wire.contents.0.into_iter().enumerate() {
         let place = format!("contents[{index}]");
@@ -38,14 +43,19 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
             None | Some("" | "user" | "function" | "tool") => Role::User,
             Some("model") => Role::Assistant,
             Some(_) => {
-                unsaid.name(format!("{place}.role"));
+                unsaid.name(place);
                 continue;
             }
         };
-        let parts = parts(content, &place, &mut calls, &mut unsaid);
-        turns.push(Turn { role, parts });
+        let turn = PlacedTurn {
+            role,
+            parts: parts(content, &place, &mut calls, &mut unsaid),
+            place,
+            speaker: ".role",
+        };
+        places.push(turn, &mut turns);
     }
-    let mut tools = tools(wire.tools, &mut unsaid);
+    let mut tools = tools(wire.tools, &mut places, &mut unsaid);
     let tool_choice = tool_choice(wire.tool_config, &mut tools, &mut unsaid);
     let mut config = wire.generation_config.unwrap_or_default();
     name_what_is_ours_alone(&config, &mut unsaid);
@@ -68,10 +78,16 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
     Ok(ReadRequest {
         request,
         inexpressible: unsaid.into_fields(),
+        places,
     })
 }
 
-fn parts(content: wire::Content, place: &str, calls: &mut Calls, unsaid: &mut Unsaid) -> Vec<Part> {
+fn parts(
+    content: wire::Content,
+    place: &str,
+    calls: &mut Calls,
+    unsaid: &mut Unsaid,
+) -> Vec<Placed> {
     unsaid.members(place, &content.unknown, &[]);
     let mut parts = Vec::with_capacity(content.parts.0.len());
     for (index, part) in content.parts.0.into_iter().enumerate() {
@@ -219,7 +235,7 @@ mod tests {
             "safetySettings",
             "cachedContent",
             "labels",
-            "contents[0].role",
+            "contents[0]",
             "contents[1].parts[0].executableCode",
             "contents[1].parts[1].codeExecutionResult",
             "contents[1].parts[2].videoMetadata",

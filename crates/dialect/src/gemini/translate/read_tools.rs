@@ -3,9 +3,13 @@
 use super::open_api::{Others, json_schema};
 use super::wire;
 use super::wire_value::Listed;
-use crate::canonical::{JsonText, Tool, ToolChoice, Unsaid};
+use crate::canonical::{JsonText, Places, Tool, ToolChoice, Unsaid};
 
-pub(super) fn tools(wire: Listed<wire::Tool>, unsaid: &mut Unsaid) -> Vec<Tool> {
+pub(super) fn tools(
+    wire: Listed<wire::Tool>,
+    places: &mut Places,
+    unsaid: &mut Unsaid,
+) -> Vec<Tool> {
     let mut tools = Vec::new();
     for (index, tool) in wire.0.into_iter().enumerate() {
         // What else a tool may be is run by the provider: its name says which.
@@ -24,6 +28,7 @@ pub(super) fn tools(wire: Listed<wire::Tool>, unsaid: &mut Unsaid) -> Vec<Tool> 
                 parameters: json.map(JsonText::from).or(parameters),
                 strict: None,
             });
+            places.push_tool(place);
         }
     }
     tools

@@ -11,7 +11,7 @@ use super::wire;
 use super::wire_value::Listed;
 use crate::anthropic::call;
 use crate::canonical::{
-    Base64, Feature, JsonText, MediaType, Part, Request, Role, Source, Target, ThinkingForm,
+    Base64, Feature, JsonText, Losses, MediaType, Part, Request, Role, Source, Target, ThinkingForm,
 };
 
 /// Instructions and contents. Where there are only instructions they are said by the user, as one
@@ -19,7 +19,7 @@ use crate::canonical::{
 pub(super) fn conversation(
     request: &Request,
     target: &Target,
-    unsaid: &mut Vec<Feature>,
+    unsaid: &mut Losses,
 ) -> (Option<wire::Content>, Vec<wire::Content>) {
     let mut writer = Writer {
         names: super::function_name::names(request),
@@ -28,11 +28,14 @@ pub(super) fn conversation(
     };
     let mut system = Vec::new();
     let mut contents: Vec<(Role, Vec<wire::Part>)> = Vec::new();
-    for turn in &request.turns {
-        let parts: Vec<_> = turn
-            .parts
-            .iter()
-            .filter_map(|part| writer.part(part))
+    for (index, turn) in request.turns.iter().enumerate() {
+        writer.unsaid.at_turn(index);
+        let parts = turn.parts.iter().enumerate();
+        let parts: Vec<_> = parts
+            .filter_map(|(index, part)| {
+                writer.unsaid.at_part(index);
+                writer.part(part)
+            })
             .collect();
         if turn.role.instructs() {
             system.extend(parts);
@@ -47,11 +50,8 @@ pub(super) fn conversation(
     }
     let is_model = |(role, _): &(Role, Vec<wire::Part>)| *role == Role::Assistant;
     if contents.first().is_some_and(is_model) {
-        writer.unsaid.push(Feature::AssistantFirst);
+        writer.unsaid.assistant_first(request);
         contents.insert(0, (Role::User, vec![text_part(".".to_owned())]));
-    }
-    if contents.last().is_some_and(is_model) {
-        writer.unsaid.push(Feature::Prefill);
     }
     let is_new = writer.is_new;
     let content = |(role, mut parts): (Role, Vec<wire::Part>)| {
@@ -77,7 +77,7 @@ struct Writer<'a> {
     names: BTreeMap<&'a str, &'a str>,
     /// Whether the model is one of those that seal calls and take media in results.
     is_new: bool,
-    unsaid: &'a mut Vec<Feature>,
+    unsaid: &'a mut Losses,
 }
 
 impl Writer<'_> {
@@ -153,8 +153,11 @@ impl Writer<'_> {
     fn result(&mut self, id: &str, parts: &[Part], is_error: bool) -> wire::Part {
         let mut text = String::new();
         let mut media = Vec::new();
-        let parts: Vec<_> = parts.iter().filter_map(|part| self.part(part)).collect();
-        for part in parts {
+        for (index, part) in parts.iter().enumerate() {
+            self.unsaid.at_inside(index);
+            let Some(part) = self.part(part) else {
+                continue;
+            };
             match part {
                 wire::Part {
                     text: Some(more), ..

@@ -4,8 +4,8 @@ use super::wire;
 use super::wire_value::{Listed, Number};
 use super::write_contents::conversation;
 use crate::canonical::{
-    Feature, OutputForm, Request, Target, Thinking, ThinkingEffort, ThinkingForm, Tool, ToolChoice,
-    WrittenRequest,
+    Feature, Losses, OutputForm, Request, Target, Thinking, ThinkingEffort, ThinkingForm, Tool,
+    ToolChoice, WrittenRequest,
 };
 use crate::wire_form::to_json;
 
@@ -27,10 +27,11 @@ const BUDGET_MAX: u64 = 24_576;
 /// takes back those of another, and Google's are not needed. Whom the request is made for has no
 /// place here. How much to think is a wish, told as the model takes it.
 pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
-    let mut unsaid = Vec::new();
+    let mut unsaid = Losses::default();
     let (system_instruction, contents) = conversation(request, target, &mut unsaid);
     let declarations = tools(&request.tools, target, &mut unsaid);
     let has_tools = !declarations.is_empty();
+    unsaid.at_request();
     if has_tools && request.parallel_tool_calls == Some(false) {
         unsaid.push(Feature::ParallelToolCalls);
     }
@@ -53,13 +54,10 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
 }
 
-fn tools(
-    tools: &[Tool],
-    target: &Target,
-    unsaid: &mut Vec<Feature>,
-) -> Vec<wire::FunctionDeclaration> {
+fn tools(tools: &[Tool], target: &Target, unsaid: &mut Losses) -> Vec<wire::FunctionDeclaration> {
     let mut written = Vec::with_capacity(tools.len());
-    for tool in tools {
+    for (index, tool) in tools.iter().enumerate() {
+        unsaid.at_tool(index);
         if !is_name(&tool.name) {
             unsaid.push(Feature::ToolNames);
         }
@@ -112,7 +110,7 @@ fn tool_config(request: &Request, target: &Target) -> Option<wire::ToolConfig> {
 fn generation_config(
     request: &Request,
     target: &Target,
-    unsaid: &mut Vec<Feature>,
+    unsaid: &mut Losses,
 ) -> (Option<wire::GenerationConfig>, bool) {
     let sampling = &request.sampling;
     let seed = sampling.seed.filter(|seed| i32::try_from(*seed).is_ok());
@@ -124,10 +122,10 @@ fn generation_config(
         ),
         (sampling.seed != seed, Feature::Seed),
         (sampling.logit_bias.is_some(), Feature::LogitBias),
-        (request.stop.len() > STOP_MAX, Feature::StopSequences),
     ];
     let lost = lost.into_iter().filter(|(is_lost, _)| *is_lost);
     unsaid.extend(lost.map(|(_, feature)| feature));
+    unsaid.stops_from(STOP_MAX, request.stop.len());
     let number = |number: Option<f64>| number.and_then(Number::of);
     let stop = &request.stop[..request.stop.len().min(STOP_MAX)];
     let (mime_type, schema, must_instruct) = form(request, target);

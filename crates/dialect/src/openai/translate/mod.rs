@@ -26,30 +26,30 @@ pub use write_answer::{write_answer, write_error};
 pub use write_request::write_request;
 pub use write_stream::StreamWriter;
 
-/// The member of a request in which this dialect says `feature`.
-pub const fn field_of(feature: Feature) -> &'static str {
+/// The members of a request in which this dialect says `feature`: from the beginning, or behind a dot from where it stands. Some have
+/// no place here, so that no request of this dialect holds them.
+pub(crate) const fn members_of(feature: Feature) -> &'static [&'static str] {
     match feature {
-        Feature::Temperature => "temperature",
-        Feature::TopP => "top_p",
-        Feature::TopK => "top_k",
-        Feature::FrequencyPenalty => "frequency_penalty",
-        Feature::PresencePenalty => "presence_penalty",
-        Feature::Seed => "seed",
-        Feature::Logprobs => "logprobs",
-        Feature::LogitBias => "logit_bias",
-        Feature::StopSequences => "stop",
-        Feature::Images => "messages[].content[].image_url",
-        Feature::Documents => "messages[].content[].file",
-        Feature::Audio => "messages[].content[].input_audio",
-        Feature::Files => "messages[].content[].file.file_id",
-        Feature::ToolNames => "tools[].function.name",
-        Feature::StrictTools => "tools[].function.strict",
-        Feature::ToolChoice => "tool_choice",
-        Feature::ParallelToolCalls => "parallel_tool_calls",
-        Feature::ToolArguments => "messages[].tool_calls[].function.arguments",
-        Feature::ToolResultMedia => "messages[].content",
-        Feature::Prefill | Feature::AssistantFirst => "messages[].role",
-        Feature::OutputCap => "max_completion_tokens",
+        Feature::Temperature => &["temperature"],
+        Feature::TopP => &["top_p"],
+        Feature::TopK => &["top_k"],
+        Feature::FrequencyPenalty => &["frequency_penalty"],
+        Feature::PresencePenalty => &["presence_penalty"],
+        Feature::Seed => &["seed"],
+        Feature::Logprobs => &["logprobs"],
+        Feature::LogitBias => &["logit_bias"],
+        Feature::StopSequences => &["stop"],
+        Feature::Images => &[".image_url"],
+        Feature::Documents => &[".file"],
+        Feature::Audio => &[".input_audio"],
+        Feature::Files => &[".file.file_id"],
+        Feature::ToolNames => &[".function.name"],
+        Feature::StrictTools => &[".function.strict"],
+        Feature::ToolChoice => &["tool_choice"],
+        Feature::ParallelToolCalls => &["parallel_tool_calls"],
+        Feature::ToolArguments => &[".function.arguments"],
+        Feature::ToolResultMedia | Feature::AssistantFirst => &[""],
+        Feature::OutputCap => &["max_completion_tokens", "max_tokens"],
     }
 }
 

@@ -1,19 +1,19 @@
 //! A message of a chat completion request as a turn.
 
 use super::wire;
-use crate::canonical::{Base64, Part, Role, SoundFormat, Source, Turn, Unsaid};
+use crate::canonical::{Base64, Part, Placed, PlacedTurn, Role, SoundFormat, Source, Unsaid};
 use crate::data_url::{self, source};
 use crate::wire_form::TextOr;
 
 /// A message as a turn; `None` where nobody can tell who speaks.
-pub(super) fn turn(message: wire::Message, place: &str, unsaid: &mut Unsaid) -> Option<Turn> {
+pub(super) fn turn(message: wire::Message, place: &str, unsaid: &mut Unsaid) -> Option<PlacedTurn> {
     let role = match message.role.as_deref() {
         Some("system") => Role::System,
         Some("developer") => Role::Developer,
         Some("user" | "tool") => Role::User,
         Some("assistant") => Role::Assistant,
         _ => {
-            unsaid.name(format!("{place}.role"));
+            unsaid.name(place);
             return None;
         }
     };
@@ -24,53 +24,67 @@ pub(super) fn turn(message: wire::Message, place: &str, unsaid: &mut Unsaid) -> 
     }
     let mut parts = Vec::new();
     if let Some(text) = message.reasoning_content.or(message.reasoning) {
-        parts.push(Part::Thinking {
+        let thought = Part::Thinking {
             text,
             signature: None,
-        });
+        };
+        parts.push(Placed::new(thought, format!("{place}.reasoning_content")));
     }
     content(message.content, place, &mut parts, unsaid);
-    parts.extend(message.refusal.map(Part::Refusal));
+    if let Some(text) = message.refusal {
+        parts.push(Placed::new(Part::Refusal(text), format!("{place}.refusal")));
+    }
     for (index, call) in message.tool_calls.into_iter().flatten().enumerate() {
-        match call.function {
-            Some(function) => parts.push(Part::ToolCall {
-                id: call.id.unwrap_or_default(),
-                name: function.name.unwrap_or_default(),
-                arguments: function.arguments.unwrap_or_default(),
-                signature: call
-                    .extra_content
-                    .and_then(wire::ExtraContent::into_signature),
-            }),
-            None => unsaid.name(format!("{place}.tool_calls[{index}]")),
-        }
+        let place = format!("{place}.tool_calls[{index}]");
+        let Some(function) = call.function else {
+            unsaid.name(place);
+            continue;
+        };
+        let part = Part::ToolCall {
+            id: call.id.unwrap_or_default(),
+            name: function.name.unwrap_or_default(),
+            arguments: function.arguments.unwrap_or_default(),
+            signature: call
+                .extra_content
+                .and_then(wire::ExtraContent::into_signature),
+        };
+        parts.push(Placed::new(part, place));
     }
     if is_result {
-        parts = vec![Part::ToolResult {
-            id: message.tool_call_id.unwrap_or_default(),
-            parts,
-            is_error: false,
-        }];
+        let id = message.tool_call_id.unwrap_or_default();
+        parts = vec![Placed::result(id, parts, false, place)];
     }
-    Some(Turn { role, parts })
+    Some(PlacedTurn {
+        role,
+        place: place.to_owned(),
+        speaker: ".role",
+        parts,
+    })
 }
 
 fn content(
     content: Option<TextOr<wire::Part>>,
     place: &str,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<Placed>,
     unsaid: &mut Unsaid,
 ) {
     match content {
         None => {}
         Some(TextOr::Other) => unsaid.name(format!("{place}.content")),
-        Some(TextOr::Text(text)) => parts.push(Part::Text(text)),
+        Some(TextOr::Text(text)) => {
+            parts.push(Placed::new(Part::Text(text), format!("{place}.content")));
+        }
         Some(TextOr::List(list)) => {
-            for (index, wire) in list.into_iter().enumerate() {
+            for (index, mut wire) in list.into_iter().enumerate() {
                 let place = format!("{place}.content[{index}]");
-                // What a cache may keep is a hint that some servers take.
-                unsaid.members(&place, &wire.unknown, &["cache_control"]);
+                let unknown = std::mem::take(&mut wire.unknown);
                 match part(wire) {
-                    Ok(part) => parts.push(part),
+                    Ok(part) => {
+                        // What a cache may keep is a hint that some servers take.
+                        unsaid.members(&place, &unknown, &["cache_control"]);
+                        parts.push(Placed::new(part, place));
+                    }
+                    Err("") => unsaid.name(place),
                     Err(member) => unsaid.name(format!("{place}.{member}")),
                 }
             }
@@ -79,7 +93,7 @@ fn content(
 }
 
 /// # Errors
-/// The member that cannot be read.
+/// The member that cannot be read, empty for the part as a whole.
 fn part(part: wire::Part) -> Result<Part, &'static str> {
     if let Some(text) = part.text {
         Ok(Part::Text(text))
@@ -102,6 +116,6 @@ fn part(part: wire::Part) -> Result<Part, &'static str> {
         let document = source.map(|source| Part::Document { source, title });
         document.ok_or("file")
     } else {
-        Err("type")
+        Err("")
     }
 }

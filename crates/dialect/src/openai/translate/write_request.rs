@@ -9,8 +9,8 @@ use super::strict_schema::fits_strict;
 use super::wire;
 use crate::canonical::call_id;
 use crate::canonical::{
-    CapName, Feature, OutputForm, Part, Request, Role, Source, Target, Tool, ToolChoice, Turn,
-    WrittenRequest,
+    CapName, Feature, Losses, OutputForm, Part, Request, Role, Source, Target, Tool, ToolChoice,
+    Turn, WrittenRequest,
 };
 use crate::data_url::data_url;
 use crate::wire_form::{TextOr, to_json};
@@ -29,14 +29,13 @@ const USER_CHARS_MAX: usize = 64;
 /// Thoughts of earlier turns are left out: no model of this dialect takes them back. That a tool
 /// failed is said by its result only.
 pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
-    let mut unsaid = Vec::new();
+    let mut unsaid = Losses::default();
     let mut messages = Vec::new();
-    for turn in &request.turns {
+    for (index, turn) in request.turns.iter().enumerate() {
+        unsaid.at_turn(index);
         write_turn(turn, &mut messages, &mut unsaid);
     }
-    if continues(request) {
-        unsaid.push(Feature::Prefill);
-    }
+    unsaid.at_request();
     let sampling = target.sampling(&request.sampling, &mut unsaid);
     if sampling.top_k.is_some() {
         unsaid.push(Feature::TopK);
@@ -82,19 +81,12 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
 }
 
-/// Whether the model is to go on with what it has said last, which this dialect cannot ask for.
-fn continues(request: &Request) -> bool {
-    request
-        .turns
-        .last()
-        .is_some_and(|turn| turn.role == Role::Assistant)
-}
-
-fn write_turn(turn: &Turn, messages: &mut Vec<wire::Message>, unsaid: &mut Vec<Feature>) {
+fn write_turn(turn: &Turn, messages: &mut Vec<wire::Message>, unsaid: &mut Losses) {
     let mut message = wire::Message::default();
     let mut content = Vec::new();
     let mut calls = Vec::new();
-    for part in &turn.parts {
+    for (index, part) in turn.parts.iter().enumerate() {
+        unsaid.at_part(index);
         match part {
             Part::ToolCall {
                 id,
@@ -156,9 +148,10 @@ fn call(id: &str, name: &str, arguments: &str) -> wire::Call {
     }
 }
 
-fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Vec<Feature>) -> wire::Message {
+fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Losses) -> wire::Message {
     let mut texts = Vec::new();
-    for part in parts {
+    for (index, part) in parts.iter().enumerate() {
+        unsaid.at_inside(index);
         match write_part(part, unsaid) {
             Some(part) if part.kind == "text" => texts.push(part),
             Some(_) => unsaid.push(Feature::ToolResultMedia),
@@ -178,7 +171,7 @@ fn legal_id(id: &str) -> String {
     call_id::legal(id, ID_BYTES_MAX, |_| true).into_owned()
 }
 
-fn write_part(part: &Part, unsaid: &mut Vec<Feature>) -> Option<wire::Part> {
+fn write_part(part: &Part, unsaid: &mut Losses) -> Option<wire::Part> {
     let mut unless = |said: Option<wire::Part>, feature| {
         if said.is_none() {
             unsaid.push(feature);
@@ -240,17 +233,16 @@ fn text_part(text: String) -> wire::Part {
     }
 }
 
-fn stop(texts: &[String], unsaid: &mut Vec<Feature>) -> Option<TextOr<String>> {
-    if texts.len() > STOP_MAX {
-        unsaid.push(Feature::StopSequences);
-    }
+fn stop(texts: &[String], unsaid: &mut Losses) -> Option<TextOr<String>> {
+    unsaid.stops_from(STOP_MAX, texts.len());
     let kept = &texts[..texts.len().min(STOP_MAX)];
     (!kept.is_empty()).then(|| TextOr::List(kept.to_vec()))
 }
 
-fn tools(tools: &[Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Vec<wire::Tool> {
+fn tools(tools: &[Tool], target: &Target, unsaid: &mut Losses) -> Vec<wire::Tool> {
     let mut written = Vec::with_capacity(tools.len());
-    for tool in tools {
+    for (index, tool) in tools.iter().enumerate() {
+        unsaid.at_tool(index);
         if !tool.is_named_within(NAME_BYTES_MAX) {
             unsaid.push(Feature::ToolNames);
         }

@@ -23,30 +23,29 @@ pub use write_answer::write_answer;
 pub use write_request::write_request;
 pub use write_stream::StreamWriter;
 
-/// The member of a request in which this dialect says `feature`.
-pub const fn field_of(feature: Feature) -> &'static str {
+/// The members of a request in which this dialect says `feature`: from the beginning, or behind a dot from where it stands. Some have
+/// no place here, so that no request of this dialect holds them.
+pub(crate) const fn members_of(feature: Feature) -> &'static [&'static str] {
     match feature {
-        Feature::Temperature => "temperature",
-        Feature::TopP => "top_p",
-        // These seven this dialect cannot say, so that no request of it holds them.
-        Feature::TopK => "top_k",
-        Feature::FrequencyPenalty => "frequency_penalty",
-        Feature::PresencePenalty => "presence_penalty",
-        Feature::Seed => "seed",
-        Feature::LogitBias => "logit_bias",
-        Feature::StopSequences => "stop",
-        Feature::Logprobs => "top_logprobs",
-        Feature::Images => "input[].content[].input_image",
-        Feature::Documents => "input[].content[].input_file",
-        Feature::Audio => "input[].content[].input_audio",
-        Feature::Files => "input[].content[].file_id",
-        Feature::ToolNames => "tools[].name",
-        Feature::StrictTools => "tools[].strict",
-        Feature::ToolChoice => "tool_choice",
-        Feature::ParallelToolCalls => "parallel_tool_calls",
-        Feature::ToolArguments => "input[].arguments",
-        Feature::ToolResultMedia => "input[].output",
-        Feature::Prefill | Feature::AssistantFirst => "input[].role",
-        Feature::OutputCap => "max_output_tokens",
+        Feature::Temperature => &["temperature"],
+        Feature::TopP => &["top_p"],
+        Feature::TopK => &["top_k"],
+        Feature::FrequencyPenalty => &["frequency_penalty"],
+        Feature::PresencePenalty => &["presence_penalty"],
+        Feature::Seed => &["seed"],
+        Feature::LogitBias => &["logit_bias"],
+        Feature::StopSequences => &["stop"],
+        Feature::Logprobs => &["top_logprobs", "include"],
+        Feature::Images => &[".image_url"],
+        Feature::Documents => &[".file_data", ".file_url"],
+        Feature::Audio => &[".input_audio"],
+        Feature::Files => &[".file_id"],
+        Feature::ToolNames => &[".name"],
+        Feature::StrictTools => &[".strict"],
+        Feature::ToolChoice => &["tool_choice"],
+        Feature::ParallelToolCalls => &["parallel_tool_calls"],
+        Feature::ToolArguments => &[".arguments"],
+        Feature::ToolResultMedia | Feature::AssistantFirst => &[""],
+        Feature::OutputCap => &["max_output_tokens"],
     }
 }

@@ -1,7 +1,9 @@
 //! The items of an input as turns of a conversation.
 
 use super::{seal, wire};
-use crate::canonical::{Base64, Part, Role, SoundFormat, Source, Turn, Unsaid};
+use crate::canonical::{
+    Base64, Part, Placed, PlacedTurn, Places, Role, SoundFormat, Source, Turn, Unsaid,
+};
 use crate::data_url::{self, source};
 use crate::wire_form::TextOr;
 
@@ -10,88 +12,98 @@ const HINTS: [&str; 3] = ["id", "status", "phase"];
 /// The same of a part: what was cited, how closely to look, and what a cache may keep.
 const HINTS_INSIDE: [&str; 3] = ["annotations", "detail", "prompt_cache_breakpoint"];
 
-/// The turns of an input. What the model said, thought and called in a row is one turn, and so are
+/// Reads the turns of an input. What the model said, thought and called in a row is one turn, and so are
 /// the results of its calls.
-pub(super) fn turns(items: Vec<wire::Item>, unsaid: &mut Unsaid) -> Vec<Turn> {
-    let mut turns: Vec<Turn> = Vec::new();
+pub(super) fn read_turns(
+    items: Vec<wire::Item>,
+    turns: &mut Vec<Turn>,
+    places: &mut Places,
+    unsaid: &mut Unsaid,
+) {
     for (index, item) in items.into_iter().enumerate() {
         let place = format!("input[{index}]");
-        let Some(turn) = turn(item, &place, unsaid) else {
+        let Some(turn) = turn(item, place, unsaid) else {
             continue;
         };
-        match turns.last_mut().filter(|last| is_one(last, &turn)) {
-            Some(last) => last.parts.extend(turn.parts),
-            None => turns.push(turn),
+        if turns.last().is_some_and(|last| is_one(last, &turn)) {
+            places.push_to_last(turn, turns);
+        } else {
+            places.push(turn, turns);
         }
     }
-    turns
 }
 
-fn is_one(last: &Turn, next: &Turn) -> bool {
-    let is_results = |turn: &Turn| {
-        let mut parts = turn.parts.iter();
-        parts.all(|part| matches!(part, Part::ToolResult { .. }))
+fn is_one(last: &Turn, next: &PlacedTurn) -> bool {
+    let is_result = |part: &Part| matches!(part, Part::ToolResult { .. });
+    let are_results = || {
+        let mut next = next.parts.iter();
+        last.parts.iter().all(is_result) && next.all(|placed| is_result(&placed.part))
     };
-    last.role == next.role && (next.role == Role::Assistant || is_results(last) && is_results(next))
+    let both_say = !last.parts.is_empty() && !next.parts.is_empty();
+    both_say && last.role == next.role && (next.role == Role::Assistant || are_results())
 }
 
 /// An item as a turn; `None` where it is named as lost, or holds nothing.
-fn turn(item: wire::Item, place: &str, unsaid: &mut Unsaid) -> Option<Turn> {
+fn turn(item: wire::Item, place: String, unsaid: &mut Unsaid) -> Option<PlacedTurn> {
     match item.kind.as_deref() {
         None | Some("message") => message(item, place, unsaid),
         Some("function_call") => {
-            unsaid.members(place, &item.unknown, &HINTS);
-            Some(assistant(Part::ToolCall {
+            unsaid.members(&place, &item.unknown, &HINTS);
+            let call = Part::ToolCall {
                 id: item.call_id.unwrap_or_default(),
                 name: item.name.unwrap_or_default(),
                 arguments: item.arguments.unwrap_or_default(),
                 signature: None,
-            }))
+            };
+            Some(alone(Role::Assistant, Placed::new(call, &*place), place))
         }
         Some("function_call_output") => {
-            unsaid.members(place, &item.unknown, &HINTS);
-            let result = Part::ToolResult {
-                id: item.call_id.unwrap_or_default(),
-                parts: content(item.output, &format!("{place}.output"), unsaid),
-                is_error: false,
-            };
-            Some(Turn {
-                role: Role::User,
-                parts: vec![result],
-            })
+            unsaid.members(&place, &item.unknown, &HINTS);
+            let id = item.call_id.unwrap_or_default();
+            let parts = content(item.output, &format!("{place}.output"), unsaid);
+            let result = Placed::result(id, parts, false, &*place);
+            Some(alone(Role::User, result, place))
         }
         Some("reasoning") => {
-            unsaid.members(place, &item.unknown, &HINTS);
-            thought(item).map(assistant)
+            unsaid.members(&place, &item.unknown, &HINTS);
+            let thought = thought(item)?;
+            Some(alone(Role::Assistant, Placed::new(thought, &*place), place))
         }
-        Some(kind) => {
-            unsaid.name(format!("{place}.{kind}"));
+        Some(_) => {
+            unsaid.name(place);
             None
         }
     }
 }
 
-fn assistant(part: Part) -> Turn {
-    Turn {
-        role: Role::Assistant,
-        parts: vec![part],
+/// An item that is no message: what it is says who speaks.
+fn alone(role: Role, placed: Placed, place: String) -> PlacedTurn {
+    PlacedTurn {
+        role,
+        place,
+        speaker: ".type",
+        parts: vec![placed],
     }
 }
 
-fn message(item: wire::Item, place: &str, unsaid: &mut Unsaid) -> Option<Turn> {
+fn message(item: wire::Item, place: String, unsaid: &mut Unsaid) -> Option<PlacedTurn> {
     let role = match item.role.as_deref() {
         Some("system") => Role::System,
         Some("developer") => Role::Developer,
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         _ => {
-            unsaid.name(format!("{place}.role"));
+            unsaid.name(place);
             return None;
         }
     };
-    unsaid.members(place, &item.unknown, &HINTS);
-    let parts = content(item.content, &format!("{place}.content"), unsaid);
-    Some(Turn { role, parts })
+    unsaid.members(&place, &item.unknown, &HINTS);
+    Some(PlacedTurn {
+        role,
+        parts: content(item.content, &format!("{place}.content"), unsaid),
+        place,
+        speaker: ".role",
+    })
 }
 
 /// What an item of thoughts holds: the summary, or the thoughts themselves where a server shows them.
@@ -108,18 +120,22 @@ pub(super) fn thought(item: wire::Item) -> Option<Part> {
     seal::read(text, item.encrypted_content)
 }
 
-fn content(content: Option<TextOr<wire::Part>>, place: &str, unsaid: &mut Unsaid) -> Vec<Part> {
+fn content(content: Option<TextOr<wire::Part>>, place: &str, unsaid: &mut Unsaid) -> Vec<Placed> {
     let mut parts = Vec::new();
     match content {
         None => {}
         Some(TextOr::Other) => unsaid.name(place),
-        Some(TextOr::Text(text)) => parts.push(Part::Text(text)),
+        Some(TextOr::Text(text)) => parts.push(Placed::new(Part::Text(text), place)),
         Some(TextOr::List(list)) => {
-            for (index, wire) in list.into_iter().enumerate() {
+            for (index, mut wire) in list.into_iter().enumerate() {
                 let place = format!("{place}[{index}]");
-                unsaid.members(&place, &wire.unknown, &HINTS_INSIDE);
+                let unknown = std::mem::take(&mut wire.unknown);
                 match part(wire) {
-                    Ok(part) => parts.push(part),
+                    Ok(part) => {
+                        unsaid.members(&place, &unknown, &HINTS_INSIDE);
+                        parts.push(Placed::new(part, place));
+                    }
+                    Err("") => unsaid.name(place),
                     Err(member) => unsaid.name(format!("{place}.{member}")),
                 }
             }
@@ -129,8 +145,8 @@ fn content(content: Option<TextOr<wire::Part>>, place: &str, unsaid: &mut Unsaid
 }
 
 /// # Errors
-/// The member that cannot be read.
-fn part(part: wire::Part) -> Result<Part, String> {
+/// The member that cannot be read, empty for the part as a whole.
+fn part(part: wire::Part) -> Result<Part, &'static str> {
     match part.kind.as_str() {
         "input_text" | "output_text" | "text" => part.text.map(Part::Text).ok_or("text"),
         "refusal" => part.refusal.map(Part::Refusal).ok_or("refusal"),
@@ -156,8 +172,6 @@ fn part(part: wire::Part) -> Result<Part, String> {
             let sound = read.map(|(data, format)| Part::Audio { data, format });
             sound.ok_or("input_audio")
         }
-        "" => Err("type"),
-        kind => return Err(kind.to_owned()),
+        _ => Err(""),
     }
-    .map_err(str::to_owned)
 }

@@ -2,12 +2,12 @@
 
 use serde_json::value::RawValue;
 
-use super::read_input::turns;
+use super::read_input::read_turns;
 use super::wire;
 use crate::RequestError;
 use crate::canonical::{
-    JsonText, OutputForm, Part, ReadRequest, Request, Role, Sampling, Thinking, Tool, ToolChoice,
-    Turn, Unsaid,
+    JsonText, OutputForm, Part, Placed, PlacedTurn, Places, ReadRequest, Request, Role, Sampling,
+    Thinking, Tool, ToolChoice, Unsaid,
 };
 use crate::openai::effort;
 use crate::wire_form::{TextOr, parse};
@@ -49,18 +49,19 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
     let wire: wire::Request = parse(body)?;
     let mut unsaid = Unsaid::default();
     name_what_is_ours_alone(&wire, &mut unsaid);
-    let say = |role, text| Turn {
+    let say = |role, text, place: &str| PlacedTurn {
         role,
-        parts: vec![Part::Text(text)],
+        place: place.to_owned(),
+        speaker: "",
+        parts: vec![Placed::new(Part::Text(text), place)],
     };
-    let mut said: Vec<_> = wire
-        .instructions
-        .map(|text| say(Role::System, text))
-        .into_iter()
-        .collect();
+    let (mut said, mut places) = (Vec::new(), Places::default());
+    if let Some(text) = wire.instructions {
+        places.push(say(Role::System, text, "instructions"), &mut said);
+    }
     match wire.input {
-        Some(TextOr::Text(text)) => said.push(say(Role::User, text)),
-        Some(TextOr::List(items)) => said.extend(turns(items, &mut unsaid)),
+        Some(TextOr::Text(text)) => places.push(say(Role::User, text, "input"), &mut said),
+        Some(TextOr::List(items)) => read_turns(items, &mut said, &mut places, &mut unsaid),
         Some(TextOr::Other) => unsaid.name("input"),
         None => {}
     }
@@ -71,7 +72,7 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
     let request = Request {
         model: wire.model,
         turns: said,
-        tools: tools(wire.tools.unwrap_or_default(), &mut unsaid),
+        tools: tools(wire.tools.unwrap_or_default(), &mut places, &mut unsaid),
         tool_choice: tool_choice(wire.tool_choice.as_deref(), &mut unsaid),
         parallel_tool_calls: wire.parallel_tool_calls,
         output: output(text.format, &mut unsaid),
@@ -92,6 +93,7 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
     Ok(ReadRequest {
         request,
         inexpressible: unsaid.into_fields(),
+        places,
     })
 }
 
@@ -119,20 +121,22 @@ fn name_what_is_ours_alone(wire: &wire::Request, unsaid: &mut Unsaid) {
     unsaid.members("", &wire.unknown, &HINTS);
 }
 
-fn tools(wire: Vec<wire::Tool>, unsaid: &mut Unsaid) -> Vec<Tool> {
+fn tools(wire: Vec<wire::Tool>, places: &mut Places, unsaid: &mut Unsaid) -> Vec<Tool> {
     let mut tools = Vec::new();
     for (index, tool) in wire.into_iter().enumerate() {
+        let place = format!("tools[{index}]");
         if tool.kind != "function" {
-            unsaid.name(format!("tools[{index}].{}", tool.kind));
+            unsaid.name(place);
             continue;
         }
-        unsaid.members(&format!("tools[{index}]"), &tool.unknown, &[]);
+        unsaid.members(&place, &tool.unknown, &[]);
         tools.push(Tool {
             name: tool.name,
             description: tool.description,
             parameters: tool.parameters.as_deref().map(JsonText::from),
             strict: tool.strict,
         });
+        places.push_tool(place);
     }
     tools
 }
@@ -236,15 +240,15 @@ mod tests {
             "previous_response_id",
             "conversation",
             "prompt",
-            "input[0].item_reference",
-            "input[1].web_search_call",
-            "input[2].role",
+            "input[0]",
+            "input[1]",
+            "input[2]",
             "input[3].content[0].weight",
-            "input[3].content[1].hologram",
+            "input[3].content[1]",
             "input[3].content[2].image_url",
             "input[4].namespace",
-            "tools[0].web_search",
-            "tools[1].mcp",
+            "tools[0]",
+            "tools[1]",
             "tools[2].defer_loading",
             "tool_choice",
             "reasoning.mode",
@@ -277,9 +281,6 @@ mod tests {
     #[test]
     fn a_wrong_type_is_an_error() {
         let error = read_request(br#"{"model":"m","input":[{"role":7}]}"#).expect_err("no role");
-        assert!(
-            error.message.starts_with("the body cannot be translated: "),
-            "{error}"
-        );
+        assert_eq!(error.message, "`input[0].role` must be a string, not 7");
     }
 }

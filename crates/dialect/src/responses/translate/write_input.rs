@@ -2,7 +2,7 @@
 
 use super::{seal, wire};
 use crate::canonical::call_id;
-use crate::canonical::{Feature, Part, Role, Source, Turn};
+use crate::canonical::{Feature, Losses, Part, Role, Source, Turn};
 use crate::data_url::data_url;
 use crate::wire_form::TextOr;
 
@@ -13,9 +13,10 @@ const ID_BYTES_MAX: usize = 64;
 ///
 /// Thoughts without a seal of OpenAI's are left out: their provider was another. That a tool failed is
 /// said by its result only.
-pub(super) fn write_turn(turn: &Turn, items: &mut Vec<wire::Item>, unsaid: &mut Vec<Feature>) {
+pub(super) fn write_turn(turn: &Turn, items: &mut Vec<wire::Item>, unsaid: &mut Losses) {
     let mut content = Vec::new();
-    for part in &turn.parts {
+    for (index, part) in turn.parts.iter().enumerate() {
+        unsaid.at_part(index);
         let item = match part {
             Part::ToolCall {
                 id,
@@ -99,9 +100,12 @@ fn legal_id(id: &str) -> String {
     call_id::legal(id, ID_BYTES_MAX, |_| true).into_owned()
 }
 
-fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Vec<Feature>) -> wire::Item {
-    let parts = parts.iter();
-    let written = parts.filter_map(|part| write_part(part, Role::User, unsaid));
+fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Losses) -> wire::Item {
+    let parts = parts.iter().enumerate();
+    let written = parts.filter_map(|(index, part)| {
+        unsaid.at_inside(index);
+        write_part(part, Role::User, unsaid)
+    });
     let nothing = if is_error { "error" } else { "" };
     wire::Item {
         kind: Some("function_call_output".to_owned()),
@@ -111,7 +115,7 @@ fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Vec<Feature>) -
     }
 }
 
-fn write_part(part: &Part, role: Role, unsaid: &mut Vec<Feature>) -> Option<wire::Part> {
+fn write_part(part: &Part, role: Role, unsaid: &mut Losses) -> Option<wire::Part> {
     let says = if role == Role::Assistant {
         "output_text"
     } else {

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::wire;
 use super::write_input::write_turn;
 use crate::canonical::{
-    Feature, OutputForm, Request, Role, Sampling, Target, ThinkingForm, Tool, ToolChoice,
+    Feature, Losses, OutputForm, Request, Sampling, Target, ThinkingForm, Tool, ToolChoice,
     WrittenRequest,
 };
 use crate::openai::{effort, fits_strict};
@@ -24,11 +24,13 @@ const USER_CHARS_MAX: usize = 64;
 /// Instructions stay where they stood. Nothing is to be kept by the provider, as no other dialect
 /// has it kept; so a model that thinks is asked for its thoughts under seal, to go on with them.
 pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
-    let mut unsaid = Vec::new();
+    let mut unsaid = Losses::default();
     let mut items = Vec::new();
-    for turn in &request.turns {
+    for (index, turn) in request.turns.iter().enumerate() {
+        unsaid.at_turn(index);
         write_turn(turn, &mut items, &mut unsaid);
     }
+    unsaid.at_request();
     let sampling = target.sampling(&request.sampling, &mut unsaid);
     name_what_is_lost(request, &sampling, &mut unsaid);
     let has_tools = !request.tools.is_empty();
@@ -71,13 +73,8 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
 }
 
-fn name_what_is_lost(request: &Request, sampling: &Sampling, unsaid: &mut Vec<Feature>) {
-    let continues = request
-        .turns
-        .last()
-        .is_some_and(|turn| turn.role == Role::Assistant);
+fn name_what_is_lost(request: &Request, sampling: &Sampling, unsaid: &mut Losses) {
     let lost = [
-        (continues, Feature::Prefill),
         (!request.stop.is_empty(), Feature::StopSequences),
         (sampling.top_k.is_some(), Feature::TopK),
         (
@@ -99,9 +96,10 @@ fn name_what_is_lost(request: &Request, sampling: &Sampling, unsaid: &mut Vec<Fe
     unsaid.extend(lost.map(|(_, feature)| feature));
 }
 
-fn tools(tools: &[Tool], target: &Target, unsaid: &mut Vec<Feature>) -> Vec<wire::Tool> {
+fn tools(tools: &[Tool], target: &Target, unsaid: &mut Losses) -> Vec<wire::Tool> {
     let mut written = Vec::with_capacity(tools.len());
-    for tool in tools {
+    for (index, tool) in tools.iter().enumerate() {
+        unsaid.at_tool(index);
         if !tool.is_named_within(NAME_BYTES_MAX) {
             unsaid.push(Feature::ToolNames);
         }

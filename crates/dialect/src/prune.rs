@@ -1,0 +1,149 @@
+//! What no provider takes of a conversation is left out before it is written, and told by its place.
+//!
+//! The rules are those that providers have in common, whatever their dialects, and each refuses the rest with words of its own that
+//! mean nothing to a client of another one: results of calls that nobody made, messages that say nothing, and an answer that the
+//! model has begun, which none of them is known to go on with when it comes from another.
+
+use std::collections::BTreeSet;
+
+use crate::canonical::{Part, Places, Request, Role, Turn};
+use crate::{Dialect, ProviderDialect};
+
+/// Leaves it out of `request` and `places`; where it stood, in the client's words and in its order.
+pub(crate) fn prune(
+    to: ProviderDialect,
+    request: &mut Request,
+    places: &mut Places,
+) -> Vec<String> {
+    let mut left_out = without_orphans(request, places);
+    without_empty(to, request, places, &mut left_out);
+    without_prefill(request, places, &mut left_out);
+    left_out
+}
+
+/// Whether nothing is left that a model could answer.
+pub(crate) fn is_empty(to: ProviderDialect, request: &Request) -> bool {
+    request.turns.iter().all(|turn| says_nothing(to, turn))
+}
+
+/// Results whose call was made in no turn before theirs.
+fn without_orphans(request: &mut Request, places: &mut Places) -> Vec<String> {
+    let mut left_out = Vec::new();
+    let mut called: BTreeSet<String> = BTreeSet::new();
+    for (at, turn) in request.turns.iter_mut().enumerate() {
+        let is_orphan =
+            |part: &Part| matches!(part, Part::ToolResult { id, .. } if !called.contains(id));
+        let orphans = turn.parts.iter().enumerate();
+        let orphans: Vec<usize> = orphans
+            .filter_map(|(index, part)| is_orphan(part).then_some(index))
+            .collect();
+        let mut places_of: Vec<String> = Vec::with_capacity(orphans.len());
+        for index in orphans.into_iter().rev() {
+            turn.parts.remove(index);
+            places_of.push(places.without_part(at, index));
+        }
+        left_out.extend(places_of.into_iter().rev());
+        called.extend(turn.parts.iter().filter_map(|part| match part {
+            Part::ToolCall { id, .. } => Some(id.clone()),
+            _ => None,
+        }));
+    }
+    left_out
+}
+
+/// Messages that say nothing. Instructions that say nothing are as good as none, which nobody needs to be told.
+fn without_empty(
+    to: ProviderDialect,
+    request: &mut Request,
+    places: &mut Places,
+    left_out: &mut Vec<String>,
+) {
+    for at in (0..request.turns.len()).rev() {
+        let turn = &request.turns[at];
+        if !turn.role.instructs() && says_nothing(to, turn) {
+            request.turns.remove(at);
+            let messages = places.without_turn(at).into_iter();
+            let new = |message: &String| !left_out.contains(message);
+            let messages: Vec<_> = messages.filter(new).collect();
+            left_out.extend(messages);
+        }
+    }
+}
+
+/// What the model has said last, if nobody spoke after it.
+fn without_prefill(request: &mut Request, places: &mut Places, left_out: &mut Vec<String>) {
+    let is_model = |turn: &Turn| turn.role == Role::Assistant;
+    while request.turns.last().is_some_and(is_model) {
+        request.turns.pop();
+        left_out.extend(places.without_turn(request.turns.len()));
+    }
+}
+
+/// Whether a provider of that dialect takes the turn for one without content. OpenAI takes a text that is empty; Google and Cohere
+/// take white space, and Anthropic and Amazon do not.
+fn says_nothing(to: ProviderDialect, turn: &Turn) -> bool {
+    let is_nothing: fn(&str) -> bool = match to {
+        ProviderDialect::Shared(Dialect::OpenAiChat | Dialect::OpenAiResponses) => |_| false,
+        ProviderDialect::Shared(Dialect::Gemini) | ProviderDialect::Cohere => str::is_empty,
+        ProviderDialect::Shared(Dialect::Anthropic) | ProviderDialect::Bedrock => {
+            |text| text.trim().is_empty()
+        }
+    };
+    turn.parts.iter().all(|part| match part {
+        Part::Text(text) | Part::Refusal(text) => is_nothing(text),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What of these messages is left out for `to`, and how many turns are left.
+    fn pruned(to: impl Into<ProviderDialect>, messages: &str) -> (Vec<String>, usize) {
+        let body = format!(r#"{{"model":"m","messages":{messages}}}"#);
+        let read = Dialect::OpenAiChat.read_request(body.as_bytes());
+        let mut read = read.expect("a request");
+        let left_out = prune(to.into(), &mut read.request, &mut read.places);
+        (left_out, read.request.turns.len())
+    }
+
+    #[test]
+    fn a_result_without_a_call_before_it_is_left_out() {
+        let messages = r#"[{"role":"user","content":"a"},{"role":"tool","tool_call_id":"c1","content":"too soon"},
+            {"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},
+            {"role":"tool","tool_call_id":"c1","content":"b"},{"role":"tool","tool_call_id":"c2","content":"c"}]"#;
+        for to in [Dialect::OpenAiChat, Dialect::Gemini] {
+            let (left_out, turns) = pruned(to, messages);
+            assert_eq!(left_out, ["messages[1]", "messages[4]"]);
+            assert_eq!(turns, 3);
+        }
+    }
+
+    #[test]
+    fn a_message_that_says_nothing_is_left_out_where_it_is_refused() {
+        let messages = r#"[{"role":"system","content":""},{"role":"user","content":"a"},{"role":"assistant","content":[]},
+            {"role":"assistant","content":""},{"role":"assistant","content":null},{"role":"user","content":" "},
+            {"role":"user","content":[{"type":"text","text":""},{"type":"text","text":"b"}]}]"#;
+        let cases: [(ProviderDialect, &[usize]); 4] = [
+            (Dialect::OpenAiChat.into(), &[4, 2]),
+            (Dialect::Gemini.into(), &[4, 3, 2]),
+            (Dialect::Anthropic.into(), &[5, 4, 3, 2]),
+            (ProviderDialect::Bedrock, &[5, 4, 3, 2]),
+        ];
+        for (to, indexes) in cases {
+            let expected: Vec<_> = indexes.iter().map(|at| format!("messages[{at}]")).collect();
+            let (left_out, turns) = pruned(to, messages);
+            assert_eq!(left_out, expected, "{to:?}");
+            assert_eq!(turns, 7 - indexes.len());
+        }
+    }
+
+    #[test]
+    fn an_answer_that_the_model_has_begun_is_left_out() {
+        let messages = r#"[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"assistant","content":"c"}]"#;
+        let (left_out, turns) = pruned(ProviderDialect::Cohere, messages);
+        assert_eq!(left_out, ["messages[2]", "messages[1]"]);
+        assert_eq!(turns, 1);
+    }
+}
