@@ -31,6 +31,8 @@ pub struct Translation {
     /// What is not in it, in the words of the dialect that it came in: to be refused by name, or to
     /// be dropped where the route allows that.
     pub inexpressible: Vec<Inexpressible>,
+    /// What is not in it either, though nobody has to be refused for it: to be reported.
+    pub foregone: Vec<Inexpressible>,
     /// Whether the model is told of the answer's form in words, which no provider vouches for: the
     /// caller must check it.
     pub must_instruct: bool,
@@ -88,11 +90,12 @@ pub(crate) fn written(
         mut inexpressible,
     } = read;
     let (request, written) = to.write_instructed(request, target);
-    let unsaid = written.unsaid.into_iter();
-    inexpressible.extend(unsaid.map(|feature| Inexpressible::new(from.field_of(feature))));
+    let named = |feature| Inexpressible::new(from.field_of(feature));
+    inexpressible.extend(written.unsaid.into_iter().map(named));
     Translation {
         body: written.body,
         inexpressible,
+        foregone: written.foregone.into_iter().map(named).collect(),
         must_instruct: written.must_instruct,
         form: request.output,
     }

@@ -9,3 +9,4 @@ mod properties;
 mod provider_only;
 mod shape;
 mod streams;
+mod thoughts;

@@ -13,8 +13,8 @@ use sluicegate_core::{
     Asking, Attempts, Candidates, Choice, Elsewhere, FollowUp, Obstacle, Prospect, Reason, Refusal,
     Role, TargetId, Timestamp,
 };
-use sluicegate_dialect::Envelope;
 use sluicegate_dialect::canonical::{Inexpressible, Stamp};
+use sluicegate_dialect::{Envelope, Outbound};
 
 use super::Failure;
 use super::calling::{Called, Ended, Sent};
@@ -88,7 +88,7 @@ pub(super) struct Answered {
     pub(super) waited: Duration,
     /// What it has left of its attempts.
     pub(super) left: Attempts,
-    /// What was dropped of it, because who answered cannot be told.
+    /// What was dropped of it, because who answered cannot be told, or goes on without.
     pub(super) dropped: Vec<Inexpressible>,
 }
 
@@ -399,9 +399,10 @@ impl<'a> Sending<'a> {
 
     fn answer(self, answer: Answer) -> Answered {
         let place = self.at.unwrap_or(0);
-        let dropped = self.candidates.outbound(place);
+        let outbound = self.candidates.outbound(place);
+        let dropped = |outbound: &Outbound| [&*outbound.inexpressible, &outbound.foregone].concat();
         Answered {
-            dropped: dropped.map_or_else(|_| Vec::new(), |outbound| outbound.inexpressible.clone()),
+            dropped: outbound.map_or_else(|_| Vec::new(), dropped),
             answer,
             name: shown_name(self.candidates.at(place).route).to_owned(),
             role: self.role,

@@ -51,6 +51,8 @@ pub const fn field_of(feature: Feature) -> &'static str {
         Feature::ToolResultMedia => "messages[].content[].tool_result.content",
         Feature::Prefill | Feature::AssistantFirst => "messages[].role",
         Feature::OutputCap => "max_tokens",
+        Feature::Thinking => "thinking",
+        Feature::Thoughts => "messages[].content[].thinking",
     }
 }
 

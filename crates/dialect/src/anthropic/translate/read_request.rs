@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use super::wire;
 use crate::RequestError;
+use crate::canonical::seal::give_to_calls;
 use crate::canonical::{
     JsonText, OutputForm, Part, ReadRequest, Request, Role, Sampling, Source, Thinking,
     ThinkingEffort, Tool, ToolChoice, Turn, Unsaid,
@@ -79,7 +80,8 @@ fn turn(message: wire::Message, place: &str, unsaid: &mut Unsaid) -> Option<Turn
     };
     unsaid.members(place, &message.unknown, &[]);
     let place = format!("{place}.content");
-    let parts = content(message.content, &place, unsaid);
+    let mut parts = content(message.content, &place, unsaid);
+    give_to_calls(&mut parts);
     Some(Turn { role, parts })
 }
 

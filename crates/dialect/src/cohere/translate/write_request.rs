@@ -43,6 +43,8 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         ToolChoice::Any | ToolChoice::Named(_) => Some("REQUIRED"),
     };
     name_sampling(request, &mut unsaid);
+    let mut foregone = Vec::new();
+    target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
     let stop = &request.stop[..request.stop.len().min(STOP_MAX)];
     let sampling = &request.sampling;
     let wire = wire::Request {
@@ -63,7 +65,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         seed: sampling.seed.filter(|seed| *seed >= 0),
         stream: request.stream.then_some(true),
     };
-    WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
+    WrittenRequest::new(to_json(&wire), unsaid, must_instruct).without(foregone)
 }
 
 /// Probabilities are told by the numbers of tokens here, which say nothing elsewhere.

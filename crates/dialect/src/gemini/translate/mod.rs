@@ -1,5 +1,6 @@
 //! Google's `generateContent` to and from the canonical form.
 
+mod carried;
 mod foreign_seal;
 mod function_name;
 mod logprobs;
@@ -20,6 +21,8 @@ use sluicegate_catalog::ErrorClass;
 
 use crate::canonical::Feature;
 
+pub(super) use carried::is_carried;
+pub(super) use foreign_seal::{ASKED as STAND_IN, is_stand_in};
 pub use read_answer::read_answer;
 pub use read_request::read_request;
 pub use read_stream::StreamReader;
@@ -31,6 +34,8 @@ pub use write_stream::StreamWriter;
 pub const fn field_of(feature: Feature) -> &'static str {
     match feature {
         Feature::OutputCap => "generationConfig.maxOutputTokens",
+        Feature::Thinking => "generationConfig.thinkingConfig",
+        Feature::Thoughts => "contents[].parts[].thought",
         Feature::Temperature => "generationConfig.temperature",
         Feature::TopP => "generationConfig.topP",
         Feature::TopK => "generationConfig.topK",

@@ -16,8 +16,8 @@ use crate::wire_form::parse;
 /// Reads a request that is to be written in another dialect.
 ///
 /// Which model is asked, and whether the answer is streamed, stands in the path: the request says
-/// neither, and the caller adds both. Seals of anything but calls are left out, as only the model
-/// that made them reads them.
+/// neither, and the caller adds both. Seals of Google's on texts are left out, as only the model that
+/// made them reads them.
 ///
 /// # Errors
 /// [`RequestError`] where a member that is read here has a type that it cannot have.
@@ -45,6 +45,7 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
         let parts = parts(content, &place, &mut calls, &mut unsaid);
         turns.push(Turn { role, parts });
     }
+    let turns = with_whole_thoughts(turns);
     let mut tools = tools(wire.tools, &mut unsaid);
     let tool_choice = tool_choice(wire.tool_config, &mut tools, &mut unsaid);
     let mut config = wire.generation_config.unwrap_or_default();
@@ -79,6 +80,53 @@ fn parts(content: wire::Content, place: &str, calls: &mut Calls, unsaid: &mut Un
         parts.extend(read_part::part(part, &place, calls, unsaid));
     }
     parts
+}
+
+/// Thoughts of a stream come back in as many parts, or contents, as it had pieces, of which the last
+/// bears the seal. It is of all of them.
+fn with_whole_thoughts(turns: Vec<Turn>) -> Vec<Turn> {
+    let mut whole: Vec<Turn> = Vec::with_capacity(turns.len());
+    for turn in turns {
+        let goes_on = whole.last().is_some_and(|last| {
+            let ends_open = matches!(
+                last.parts.last(),
+                Some(Part::Thinking {
+                    signature: None,
+                    ..
+                })
+            );
+            last.role == turn.role && ends_open
+        });
+        let parts = turn.parts.into_iter();
+        let role = turn.role;
+        if !goes_on {
+            let parts = Vec::new();
+            whole.push(Turn { role, parts });
+        }
+        if let Some(turn) = whole.last_mut() {
+            parts.for_each(|part| add(part, &mut turn.parts));
+        }
+    }
+    whole
+}
+
+fn add(part: Part, parts: &mut Vec<Part>) {
+    match (part, parts.last_mut()) {
+        (
+            Part::Thinking {
+                text: more,
+                signature: seal,
+            },
+            Some(Part::Thinking {
+                text,
+                signature: signature @ None,
+            }),
+        ) => {
+            text.push_str(&more);
+            *signature = seal;
+        }
+        (part, _) => parts.push(part),
+    }
 }
 
 fn name_what_is_ours_alone(config: &wire::GenerationConfig, unsaid: &mut Unsaid) {

@@ -1,12 +1,12 @@
 //! A message of a chat completion request as a turn.
 
-use super::wire;
+use super::{carried, wire};
 use crate::canonical::{Part, Role, Source, Turn, Unsaid};
 use crate::data_url::source;
 use crate::wire_form::TextOr;
 
 /// A message as a turn; `None` where nobody can tell who speaks.
-pub(super) fn turn(message: wire::Message, place: &str, unsaid: &mut Unsaid) -> Option<Turn> {
+pub(super) fn turn(mut message: wire::Message, place: &str, unsaid: &mut Unsaid) -> Option<Turn> {
     let role = match message.role.as_deref() {
         Some("system") => Role::System,
         Some("developer") => Role::Developer,
@@ -22,13 +22,8 @@ pub(super) fn turn(message: wire::Message, place: &str, unsaid: &mut Unsaid) -> 
     if message.name.is_some() && !is_result {
         unsaid.name(format!("{place}.name"));
     }
-    let mut parts = Vec::new();
-    if let Some(text) = message.reasoning_content.or(message.reasoning) {
-        parts.push(Part::Thinking {
-            text,
-            signature: None,
-        });
-    }
+    let (shown, thoughts) = carried::thoughts_of(&mut message);
+    let mut parts = Vec::from_iter(shown);
     content(message.content, place, &mut parts, unsaid);
     parts.extend(message.refusal.map(Part::Refusal));
     for (index, call) in message.tool_calls.into_iter().flatten().enumerate() {
@@ -44,6 +39,7 @@ pub(super) fn turn(message: wire::Message, place: &str, unsaid: &mut Unsaid) -> 
             None => unsaid.name(format!("{place}.tool_calls[{index}]")),
         }
     }
+    let mut parts = thoughts.among(parts);
     if is_result {
         parts = vec![Part::ToolResult {
             id: message.tool_call_id.unwrap_or_default(),

@@ -48,5 +48,7 @@ pub const fn field_of(feature: Feature) -> &'static str {
         Feature::ToolResultMedia => "input[].output",
         Feature::Prefill | Feature::AssistantFirst => "input[].role",
         Feature::OutputCap => "max_output_tokens",
+        Feature::Thinking => "reasoning",
+        Feature::Thoughts => "input[].reasoning",
     }
 }

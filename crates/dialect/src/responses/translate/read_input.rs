@@ -1,12 +1,13 @@
 //! The items of an input as turns of a conversation.
 
 use super::{seal, wire};
+use crate::canonical::seal::give_to_calls;
 use crate::canonical::{Part, Role, Source, Turn, Unsaid};
 use crate::data_url::source;
 use crate::wire_form::TextOr;
 
 /// Members of an item that change nothing that an answer says.
-const HINTS: [&str; 3] = ["id", "status", "phase"];
+const HINTS: [&str; 2] = ["status", "phase"];
 /// The same of a part: what was cited, how closely to look, and what a cache may keep.
 const HINTS_INSIDE: [&str; 3] = ["annotations", "detail", "prompt_cache_breakpoint"];
 
@@ -23,6 +24,9 @@ pub(super) fn turns(items: Vec<wire::Item>, unsaid: &mut Unsaid) -> Vec<Turn> {
             Some(last) => last.parts.extend(turn.parts),
             None => turns.push(turn),
         }
+    }
+    for turn in &mut turns {
+        give_to_calls(&mut turn.parts);
     }
     turns
 }
@@ -64,11 +68,22 @@ fn turn(item: wire::Item, place: &str, unsaid: &mut Unsaid) -> Option<Turn> {
             unsaid.members(place, &item.unknown, &HINTS);
             thought(item).map(assistant)
         }
+        Some("item_reference") if item.id.as_deref().is_some_and(is_thoughts) => {
+            let seal = seal::of_stored(item.id.as_deref().unwrap_or_default());
+            Some(assistant(Part::SealedThinking(seal)))
+        }
         Some(kind) => {
             unsaid.name(format!("{place}.{kind}"));
             None
         }
     }
+}
+
+/// Whether an item of that id is one of thoughts. Some clients name those instead of sending them back,
+/// for their provider to look up; another one goes on without them, as without others of which it
+/// does not take the seal.
+fn is_thoughts(id: &str) -> bool {
+    id.starts_with("rs_")
 }
 
 fn assistant(part: Part) -> Turn {

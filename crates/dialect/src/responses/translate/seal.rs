@@ -9,6 +9,8 @@ use crate::canonical::Part;
 const OPENAI: &str = "openai#";
 /// Before the seal of a thought that another provider showed.
 const THOUGHT: &str = "thought#";
+/// Before the id of one that was not sent back.
+const STORED: &str = "stored#";
 /// Before a thought that another provider did not show.
 const SEALED: &str = "sealed#";
 
@@ -46,6 +48,11 @@ pub(super) fn of_sealed(data: &str) -> String {
     own.map_or_else(|| format!("{SEALED}{data}"), str::to_owned)
 }
 
+/// A thought that only its provider can look up, by the id of its item: a seal that nobody takes.
+pub(super) fn of_stored(id: &str) -> String {
+    format!("{STORED}{id}")
+}
+
 /// The seal as OpenAI gave it; `None` for another's, which it would refuse.
 pub(super) fn own(seal: &str) -> Option<&str> {
     seal.strip_prefix(OPENAI)
@@ -60,6 +67,21 @@ pub(in crate::responses) fn is_foreign(raw: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thought_that_is_only_named_is_nobodys() {
+        let body = br#"{"model":"m","input":[{"role":"user","content":"q"},
+            {"type":"item_reference","id":"rs_1"},
+            {"type":"function_call","call_id":"c","name":"f","arguments":"{}"},
+            {"type":"function_call_output","call_id":"c","output":"4.2"},
+            {"type":"item_reference","id":"msg_1"}]}"#;
+        let read = crate::responses::read_request(body).expect("a request");
+        let thought = Part::SealedThinking("stored#rs_1".to_owned());
+        assert_eq!(read.request.turns[1].parts[0], thought);
+        assert_eq!(own("stored#rs_1"), None);
+        let named: Vec<_> = read.inexpressible.iter().map(|lost| &*lost.field).collect();
+        assert_eq!(named, ["input[4].item_reference"]);
+    }
 
     #[test]
     fn a_seal_comes_back_to_whose_it_is() {
