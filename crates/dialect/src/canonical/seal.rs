@@ -14,6 +14,21 @@ const GOOGLE: &str = "gemini#";
 /// Before a seal of Google's that is of the call that follows.
 const GOOGLE_CALL: &str = "gemini-call#";
 
+/// Before the id of a thought that was not sent back, but named for its provider to look up.
+const STORED: &str = "stored#";
+
+/// What stands for a thought that only its provider can look up: a seal that nobody takes.
+pub(crate) fn of_stored(id: &str) -> String {
+    format!("{STORED}{id}")
+}
+
+/// Whether a model in the middle of its calls does not get what it thought, or planned, as that was not
+/// sent back.
+pub(crate) fn lacks_stored(request: &Request) -> bool {
+    let mut parts = open_turns(request).iter().flat_map(|turn| &turn.parts);
+    parts.any(|part| matches!(part, Part::SealedThinking(seal) if seal.starts_with(STORED)))
+}
+
 /// Whether it is Claude's.
 pub(crate) fn is_claudes(seal: &str) -> bool {
     !seal.is_empty() && !seal.contains('#')

@@ -60,6 +60,38 @@ fn every_provider_gets_its_seal_back_through_every_client() {
     }
 }
 
+/// An older Claude is asked to think amid its calls, as it has its thoughts of them.
+#[test]
+fn a_claude_that_thinks_by_a_budget_goes_on_thinking() {
+    let [_, old] = crate::fixtures::targets().map(|(_, target)| target);
+    let claude = PROVIDERS
+        .iter()
+        .find(|provider| provider.name == "anthropic");
+    let claude = claude.expect("one of them");
+    for client in CLIENTS.iter().filter(|client| client.name != "messages") {
+        for said in kept(client, claude) {
+            let mut body = (client.second_turn)(said);
+            let (name, wish) = match client.name {
+                "chat" => ("reasoning_effort", json!("high")),
+                "responses" => ("reasoning", json!({"effort": "high"})),
+                _ => (
+                    "generationConfig",
+                    json!({"thinkingConfig": {"thinkingBudget": 2000}}),
+                ),
+            };
+            body[name] = wish;
+            let body = Bytes::from(body.to_string());
+            let envelope = Envelope::decode(client.operation, "m", &body).expect("a request");
+            let sent = envelope
+                .translated(claude.dialect, &old)
+                .expect("a request");
+            assert_eq!(sent.foregone, [], "{}", client.name);
+            let sent: Value = serde_json::from_slice(&sent.body).expect("JSON");
+            assert_eq!(sent["thinking"]["type"], "enabled", "{}", client.name);
+        }
+    }
+}
+
 #[test]
 fn no_provider_gets_anothers_seal() {
     for client in &CLIENTS {

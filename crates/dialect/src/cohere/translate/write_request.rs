@@ -3,6 +3,7 @@
 use super::wire;
 use super::write_messages::write_turn;
 use crate::anthropic::thinking_budget;
+use crate::canonical::seal::lacks_stored;
 use crate::canonical::{
     Feature, JsonText, OutputForm, Request, Role, Target, Thinking, ThinkingForm, Tool, ToolChoice,
     WrittenRequest,
@@ -45,6 +46,10 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     name_sampling(request, &mut unsaid);
     let mut foregone = Vec::new();
     target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
+    // A plan of its own, as far as anybody can tell.
+    if lacks_stored(request) {
+        foregone.push(Feature::Thoughts);
+    }
     let stop = &request.stop[..request.stop.len().min(STOP_MAX)];
     let sampling = &request.sampling;
     let wire = wire::Request {

@@ -82,29 +82,21 @@ fn parts(content: wire::Content, place: &str, calls: &mut Calls, unsaid: &mut Un
     parts
 }
 
-/// Thoughts of a stream come back in as many parts, or contents, as it had pieces, of which the last
-/// bears the seal. It is of all of them.
+/// What a model said in a row is one turn: of a stream it comes back in as many contents as it had
+/// pieces. So does a thought in as many parts, of which the last bears the seal, and it is of all of
+/// them.
 fn with_whole_thoughts(turns: Vec<Turn>) -> Vec<Turn> {
     let mut whole: Vec<Turn> = Vec::with_capacity(turns.len());
-    for turn in turns {
-        let goes_on = whole.last().is_some_and(|last| {
-            let ends_open = matches!(
-                last.parts.last(),
-                Some(Part::Thinking {
-                    signature: None,
-                    ..
-                })
-            );
-            last.role == turn.role && ends_open
-        });
-        let parts = turn.parts.into_iter();
-        let role = turn.role;
-        if !goes_on {
-            let parts = Vec::new();
+    for Turn { role, parts } in turns {
+        let is_same = |last: &Turn| last.role == role && role == Role::Assistant;
+        if !whole.last().is_some_and(is_same) {
+            let parts = Vec::with_capacity(parts.len());
             whole.push(Turn { role, parts });
         }
         if let Some(turn) = whole.last_mut() {
-            parts.for_each(|part| add(part, &mut turn.parts));
+            parts
+                .into_iter()
+                .for_each(|part| add(part, &mut turn.parts));
         }
     }
     whole

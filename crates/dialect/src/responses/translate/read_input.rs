@@ -1,7 +1,7 @@
 //! The items of an input as turns of a conversation.
 
 use super::{seal, wire};
-use crate::canonical::seal::give_to_calls;
+use crate::canonical::seal::{give_to_calls, of_stored};
 use crate::canonical::{Part, Role, Source, Turn, Unsaid};
 use crate::data_url::source;
 use crate::wire_form::TextOr;
@@ -69,7 +69,7 @@ fn turn(item: wire::Item, place: &str, unsaid: &mut Unsaid) -> Option<Turn> {
             thought(item).map(assistant)
         }
         Some("item_reference") if item.id.as_deref().is_some_and(is_thoughts) => {
-            let seal = seal::of_stored(item.id.as_deref().unwrap_or_default());
+            let seal = of_stored(item.id.as_deref().unwrap_or_default());
             Some(assistant(Part::SealedThinking(seal)))
         }
         Some(kind) => {

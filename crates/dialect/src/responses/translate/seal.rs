@@ -9,8 +9,6 @@ use crate::canonical::Part;
 const OPENAI: &str = "openai#";
 /// Before the seal of a thought that another provider showed.
 const THOUGHT: &str = "thought#";
-/// Before the id of one that was not sent back.
-const STORED: &str = "stored#";
 /// Before a thought that another provider did not show.
 const SEALED: &str = "sealed#";
 
@@ -46,11 +44,6 @@ pub(super) fn of_thought(seal: &str) -> String {
 pub(super) fn of_sealed(data: &str) -> String {
     let own = data.strip_prefix(OPENAI);
     own.map_or_else(|| format!("{SEALED}{data}"), str::to_owned)
-}
-
-/// A thought that only its provider can look up, by the id of its item: a seal that nobody takes.
-pub(super) fn of_stored(id: &str) -> String {
-    format!("{STORED}{id}")
 }
 
 /// The seal as OpenAI gave it; `None` for another's, which it would refuse.

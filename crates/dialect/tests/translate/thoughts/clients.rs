@@ -44,7 +44,7 @@ pub(super) const CLIENTS: [Client; 4] = [
     Client {
         name: "messages",
         operation: Operation::Messages,
-        plain: |body| content(read(body)["content"].clone()),
+        plain: |body| content(&read(body)["content"]),
         streamed: |stream| {
             let mut blocks = Vec::new();
             for event in data(stream) {
@@ -64,7 +64,7 @@ pub(super) const CLIENTS: [Client; 4] = [
                     _ => {}
                 }
             }
-            content(json!(blocks))
+            content(&json!(blocks))
         },
         first_turn: || json!({"model": "m", "max_tokens": 9000, "messages": [{"role": "user", "content": "q"}]}),
         second_turn: |said| {
@@ -147,7 +147,7 @@ fn data(stream: &str) -> Vec<Value> {
     lines.filter(|line| *line != "[DONE]").map(read).collect()
 }
 
-fn content(blocks: Value) -> Vec<Value> {
+fn content(blocks: &Value) -> Vec<Value> {
     vec![json!({"role": "assistant", "content": blocks})]
 }
 
