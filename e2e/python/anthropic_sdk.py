@@ -24,6 +24,7 @@ def main() -> None:
             "streamed_tools": streamed_tools,
             "structured": structured,
             "thinking": thinking,
+            "thinking_with_tools": thinking_with_tools,
             "images": images,
             "count_tokens": count_tokens,
             "errors": errors,
@@ -116,6 +117,27 @@ def thinking(outcome: report.Report, args) -> None:
         final = events.get_final_message()
     outcome.check(bool(thoughts), "no thought in the stream")
     outcome.equal("thoughts of the stream and of the whole", thoughts, final.content[0].thinking)
+
+
+def thinking_with_tools(outcome: report.Report, args) -> None:
+    """What was thought before a call goes back with its result, whole or streamed."""
+    messages = client(args).messages
+    asked = {
+        "model": args.model,
+        "max_tokens": 4_000,
+        "thinking": {"type": "enabled", "budget_tokens": 1_024},
+        "tools": [READ_LEVEL],
+    }
+    with messages.stream(**asked, messages=MESSAGES) as events:
+        streamed = events.get_final_message()
+    for how, called in (("plain", messages.create(**asked, messages=MESSAGES)), ("streamed", streamed)):
+        outcome.equal(f"{how}, end", called.stop_reason, "tool_use")
+        calls = [block for block in called.content if block.type == "tool_use"]
+        results = [{"type": "tool_result", "tool_use_id": call.id, "content": "412 cm"} for call in calls]
+        turns = [{"role": "assistant", "content": called.content}, {"role": "user", "content": results}]
+        answer = messages.with_raw_response.create(**asked, messages=[*MESSAGES, *turns])
+        report.check_whole(outcome, how, answer.headers)
+        outcome.check(bool(text(answer.parse())), f"{how}: no conclusion")
 
 
 def images(outcome: report.Report, args) -> None:

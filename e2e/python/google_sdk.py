@@ -17,6 +17,7 @@ def main() -> None:
             "plain": plain,
             "stream": stream,
             "tools": tools,
+            "thinking_with_tools": thinking_with_tools,
             "streamed_tools": streamed_tools,
             "automatic_tools": automatic_tools,
             "structured": structured,
@@ -69,6 +70,25 @@ def tools(outcome: report.Report, args) -> None:
     contents = [asked, called.candidates[0].content, types.Content(role="user", parts=[result])]
     concluded = models(args).generate_content(model=args.model, contents=contents, config=config)
     outcome.check(bool(concluded.text), f"no conclusion: {concluded}")
+
+
+def thinking_with_tools(outcome: report.Report, args) -> None:
+    """What was thought before a call goes back with its result, whole or in the pieces of a stream."""
+    thinking = types.ThinkingConfig(include_thoughts=True, thinking_budget=1_024)
+    config = types.GenerateContentConfig(tools=[declared()], thinking_config=thinking, max_output_tokens=4_000)
+    asked = types.Content(role="user", parts=[types.Part(text=QUESTION)])
+    plain = [models(args).generate_content(model=args.model, contents=[asked], config=config)]
+    streamed = list(models(args).generate_content_stream(model=args.model, contents=[asked], config=config))
+    for how, pieces in (("plain", plain), ("streamed", streamed)):
+        calls = [call for piece in pieces for call in piece.function_calls or []]
+        outcome.equal(f"{how}, functions called", [call.name for call in calls], ["read_level"])
+        response = types.FunctionResponse(id=calls[0].id, name="read_level", response={"result": "412 cm"})
+        result = types.Content(role="user", parts=[types.Part(function_response=response)])
+        said = [piece.candidates[0].content for piece in pieces]
+        said = [content for content in said if content is not None and content.parts]
+        answer = models(args).generate_content(model=args.model, contents=[asked, *said, result], config=config)
+        report.check_whole(outcome, how, answer.sdk_http_response.headers)
+        outcome.check(bool(answer.text), f"{how}: no conclusion: {answer}")
 
 
 def streamed_tools(outcome: report.Report, args) -> None:

@@ -35,6 +35,7 @@ def main() -> None:
             "structured": structured,
             "streamed_structured": streamed_structured,
             "images": images,
+            "thinking_with_tools": thinking_with_tools,
             "errors": errors,
         },
     )
@@ -107,6 +108,29 @@ def images(outcome: report.Report, args) -> None:
     answer = chat(args).create(model=args.model, messages=[{"role": "user", "content": content}])
     outcome.check(bool(answer.choices[0].message.content), f"an empty answer: {answer}")
     check_usage(outcome, answer.usage)
+
+
+def thinking_with_tools(outcome: report.Report, args) -> None:
+    """What was thought before a call goes back with its result, whole or streamed, in members that the SDK does not know."""
+    asked = {"model": args.model, "tools": [READ_LEVEL], "reasoning_effort": "low"}
+    with chat(args).stream(**asked, messages=MESSAGES) as events:
+        streamed = events.get_final_completion()
+    for how, called in (("plain", chat(args).create(**asked, messages=MESSAGES)), ("streamed", streamed)):
+        outcome.equal(f"{how}, end", called.choices[0].finish_reason, "tool_calls")
+        message = said(called.choices[0].message)
+        results = [{"role": "tool", "tool_call_id": call["id"], "content": "412 cm"} for call in message["tool_calls"]]
+        answer = chat(args).with_raw_response.create(**asked, messages=[*MESSAGES, message, *results])
+        report.check_whole(outcome, how, answer.headers)
+        outcome.check(bool(answer.parse().choices[0].message.content), f"{how}: no conclusion")
+
+
+def said(message) -> dict:
+    """A message as it came, without what the SDK has parsed in a stream."""
+    message = message.model_dump(exclude_none=True, exclude={"parsed"})
+    for call in message["tool_calls"]:
+        call.pop("index", None)
+        call["function"].pop("parsed_arguments", None)
+    return message
 
 
 def errors(outcome: report.Report, args) -> None:

@@ -29,6 +29,7 @@ def main() -> None:
             "streamed_tools": streamed_tools,
             "structured": structured,
             "images": images,
+            "thinking_with_tools": thinking_with_tools,
             "errors": errors,
         },
     )
@@ -98,6 +99,20 @@ def images(outcome: report.Report, args) -> None:
     ]
     answer = responses(args).create(model=args.model, input=[{"role": "user", "content": content}], store=False)
     outcome.check(bool(answer.output_text), f"an empty answer: {answer}")
+
+
+def thinking_with_tools(outcome: report.Report, args) -> None:
+    """What was thought before a call goes back with its result, whole or streamed; nothing is kept at the provider."""
+    asked = {"model": args.model, "tools": [READ_LEVEL], "reasoning": {"effort": "low"}, "store": False}
+    question = [{"role": "user", "content": QUESTION}]
+    events = list(responses(args).create(**asked, input=question, stream=True))
+    for how, called in (("plain", responses(args).create(**asked, input=question)), ("streamed", events[-1].response)):
+        calls = [item for item in called.output if item.type == "function_call"]
+        outcome.equal(f"{how}, functions called", [call.name for call in calls], ["read_level"])
+        results = [{"type": "function_call_output", "call_id": call.call_id, "output": "412 cm"} for call in calls]
+        answer = responses(args).with_raw_response.create(**asked, input=[*question, *called.output, *results])
+        report.check_whole(outcome, how, answer.headers)
+        outcome.check(bool(answer.parse().output_text), f"{how}: no conclusion")
 
 
 def errors(outcome: report.Report, args) -> None:

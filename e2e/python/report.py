@@ -127,6 +127,12 @@ def status_of(error: Exception | None) -> int | None:
     return getattr(error, "status_code", getattr(error, "code", None))
 
 
+def check_whole(outcome: "Report", what: str, headers) -> None:
+    """Nothing of the request was left out."""
+    lost = {name.lower(): value for name, value in headers.items()}.get("x-sluicegate-degraded")
+    outcome.equal(f"{what}, what was left out", lost, None)
+
+
 def origin(args) -> str:
     """The gateway's address without a path, for SDKs that put the version there themselves."""
     return args.base_url.removesuffix("/v1")

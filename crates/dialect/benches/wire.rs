@@ -114,7 +114,7 @@ fn rewrite(bencher: Bencher<'_, '_>, asked: Asked) {
         model: Some("other"),
         include_usage: IncludeUsage::Ask,
         output_cap: Some(256),
-        priority: None,
+        ..Changes::default()
     };
     bencher.bench(|| black_box(&envelope).rewrite(&changes));
 }

@@ -12,6 +12,18 @@ pub struct Changes<'a> {
     pub output_cap: Option<u64>,
     /// How soon it is to be served, for servers that order their own queue by it. A client that says so itself is heard.
     pub priority: Option<Priority<'a>>,
+    /// Which thoughts of earlier turns go along.
+    pub seals: Seals,
+}
+
+/// Which thoughts of earlier turns go along: only who sealed one takes it back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Seals {
+    /// All: nobody has decided yet to whom the body goes.
+    #[default]
+    All,
+    /// Those of providers of this dialect: it goes to one, who would refuse others.
+    Own,
 }
 
 /// A number by which a server orders its queue.

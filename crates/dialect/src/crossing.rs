@@ -14,8 +14,8 @@ use crate::shape::{instruct, repair};
 use crate::translate_stream::write_streamed;
 use crate::{
     AnswerStream, Changes, Envelope, Fit, Misshapen, Operation, ProviderDialect, RequestError,
-    Shape, StreamTranslation, Translation, UpstreamError, Usage, anthropic, gemini, member_path,
-    model_member, openai, responses,
+    Seals, Shape, StreamTranslation, Translation, UpstreamError, Usage, anthropic, gemini,
+    member_path, model_member, openai, responses,
 };
 
 /// The way of one request between its client and one provider.
@@ -48,6 +48,8 @@ pub struct Outbound {
     pub body: Bytes,
     /// What is not in it, in the words of the client's dialect.
     pub inexpressible: Vec<Inexpressible>,
+    /// What is not in it either, though nobody has to be refused for it: to be reported.
+    pub foregone: Vec<Inexpressible>,
     /// How its answer comes back.
     pub crossing: Crossing,
     /// What the text of the answer has to be, where that is checked.
@@ -133,6 +135,10 @@ impl Crossing {
         owed: Owed,
         target: &Provider,
     ) -> Result<Outbound, RequestError> {
+        let changes = &Changes {
+            seals: Seals::Own,
+            ..*changes
+        };
         let model = changes.model.unwrap_or(&envelope.facts().model);
         let of_model = || Target::of(target, model);
         match self {
@@ -144,6 +150,7 @@ impl Crossing {
                 Ok(shaped.unwrap_or_else(|| Outbound {
                     body: envelope.rewrite(changes),
                     inexpressible: Vec::new(),
+                    foregone: envelope.foregone().into_iter().collect(),
                     crossing: self,
                     shape: None,
                 }))
@@ -152,6 +159,7 @@ impl Crossing {
                 let Translation {
                     body,
                     inexpressible,
+                    foregone,
                     must_instruct,
                     form,
                 } = envelope.translated(provider, &of_model())?;
@@ -161,6 +169,7 @@ impl Crossing {
                 Ok(Outbound {
                     body,
                     inexpressible,
+                    foregone,
                     crossing: self,
                     shape: shape.map(Arc::new),
                 })
@@ -352,7 +361,7 @@ fn shaped(
         return Ok(None);
     };
     let target = target();
-    let body = match &request.output {
+    let (body, foregone) = match &request.output {
         OutputForm::Schema { .. } if !target.follows_schema => {
             if !prune(provider, &mut request, &mut places).is_empty() {
                 return Ok(None);
@@ -361,13 +370,21 @@ fn shaped(
             if !written.unsaid.is_empty() {
                 return Ok(None);
             }
-            written.body
+            let named = |feature| operation.dialect().foregone(feature, envelope.body());
+            (
+                written.body,
+                written.foregone.into_iter().map(named).collect(),
+            )
         }
-        _ => envelope.rewrite(changes),
+        _ => (
+            envelope.rewrite(changes),
+            envelope.foregone().into_iter().collect(),
+        ),
     };
     Ok(Some(Outbound {
         body,
         inexpressible,
+        foregone,
         crossing: Crossing::Translated {
             client: operation,
             provider,

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::canonical::{Answer, FinishReason, Part, ReadRequest, Target};
+use crate::canonical::{Answer, FinishReason, Inexpressible, Part, ReadRequest, Target};
 use crate::openai::{CompletionEnvelope, EmbeddingEnvelope, Template, UsageChunk};
 use crate::translate::written;
 use crate::translate_stream::write_streamed;
@@ -128,6 +128,22 @@ impl Envelope {
             Self::Embedding(envelope) => envelope.rewrite(changes),
             Self::Content(envelope, _) => envelope.rewrite(changes),
         }
+    }
+
+    /// What it goes without where it is sent to a provider of its dialect with that one's own thoughts only
+    /// ([`Seals::Own`](crate::Seals::Own)), in the words of its dialect: to be reported.
+    pub fn foregone(&self) -> Option<Inexpressible> {
+        let feature = match self {
+            Self::Message(envelope) => envelope.foregone(),
+            Self::Response(envelope) => envelope.foregone(),
+            Self::Content(envelope, _) => envelope.foregone(),
+            // No model takes thoughts back here, or none answers.
+            Self::ChatCompletion(_)
+            | Self::TokenCount(_)
+            | Self::Completion(_)
+            | Self::Embedding(_) => None,
+        };
+        feature.map(|feature| self.operation().dialect().foregone(feature, self.body()))
     }
 
     /// The request for a provider that speaks another dialect. Which model is asked, and whether the answer is streamed, is what

@@ -57,7 +57,7 @@ mod work_time;
 
 pub use answer_stream::AnswerStream;
 pub use calibration::{Calibration, Expected};
-pub use changes::{Changes, IncludeUsage, Priority};
+pub use changes::{Changes, IncludeUsage, Priority, Seals};
 pub use charge_told::{charge_refused, charge_told, taken_between};
 pub use crossing::{Crossing, Outbound, Owed, Whole};
 pub use envelope::Envelope;

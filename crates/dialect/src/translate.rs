@@ -35,6 +35,8 @@ pub struct Translation {
     /// What is not in it, in the words of the dialect that it came in: to be refused by name, or to
     /// be dropped where the route allows that.
     pub inexpressible: Vec<Inexpressible>,
+    /// What is not in it either, though nobody has to be refused for it: to be reported.
+    pub foregone: Vec<Inexpressible>,
     /// Whether the model is told of the answer's form in words, which no provider vouches for: the
     /// caller must check it.
     pub must_instruct: bool,
@@ -97,12 +99,17 @@ pub(crate) fn written(
     let left_out = prune(to, &mut request, &mut places);
     if prune::is_empty(to, &request) {
         let place = left_out.first();
-        return Err(from.nothing_said(place.map(|place| member_path::found(body, place).path)));
+        let place = place.map(|place| member_path::found(body, place).path);
+        return Err(from.nothing_said(names.list.first(), place));
     }
     for place in left_out {
         names.add([place]);
     }
     let (request, written) = to.write_instructed(request, target);
+    let foregone = written.foregone.into_iter();
+    let foregone = foregone
+        .map(|feature| from.foregone(feature, body))
+        .collect();
     let [stops, ..] = from.members_of(Feature::StopSequences) else {
         unreachable!("every dialect has a name for each feature");
     };
@@ -118,6 +125,7 @@ pub(crate) fn written(
     Ok(Translation {
         body: written.body,
         inexpressible: names.list,
+        foregone,
         must_instruct: written.must_instruct,
         form: request.output,
     })
@@ -197,15 +205,30 @@ impl Dialect {
     }
 
     /// Of a conversation in which nothing is left to answer; `first` is the first of what was left out.
-    fn nothing_said(self, first: Option<String>) -> RequestError {
+    /// What a request in `body` goes without, though nobody has to be refused for it.
+    pub(crate) fn foregone(self, feature: Feature, body: &[u8]) -> Inexpressible {
+        let members = self.members_of(feature);
+        let is_there = |path: &&&str| member_path::found(body, path).is_whole;
+        let member = members.iter().find(is_there).or(members.first());
+        Inexpressible::new(member.copied().unwrap_or_default())
+    }
+
+    /// Nothing is left to answer: `lost` cannot be said, or what stands at `empty` says nothing.
+    fn nothing_said(self, lost: Option<&Inexpressible>, empty: Option<String>) -> RequestError {
         let param = match self {
             Self::OpenAiChat | Self::Anthropic => "messages",
             Self::OpenAiResponses => "input",
             Self::Gemini => "contents",
         };
-        let place = first.unwrap_or_else(|| param.to_owned());
+        let why = match lost {
+            Some(lost) => format!("`{}` cannot be said to this model", lost.field),
+            None => {
+                let place = empty.as_deref().unwrap_or(param);
+                format!("`{place}` says nothing that a model could answer")
+            }
+        };
         let message = format!(
-            "`{place}` says nothing that a model could answer, and nothing else is left of `{param}`: let a user say something that is not empty"
+            "{why}, and nothing else is left of `{param}`: let a user say something that is not empty"
         );
         RequestError {
             param: Some(param),

@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use content_id::text_id;
 pub(crate) use embed::Embed;
+pub(crate) use gemini::seals_calls;
 pub(crate) use prompt::Prompt;
 pub(crate) use wishes::{JsonWish, Wishes};
 

@@ -15,6 +15,7 @@ mod fault;
 mod millis;
 mod period;
 mod random;
+mod seal;
 mod server;
 mod settings;
 

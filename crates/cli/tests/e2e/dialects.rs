@@ -156,11 +156,6 @@ const AI_CHAT: User = User {
 };
 const AI_RESPONSES: User = User {
     more: &["--provider", "openai-responses"],
-    // It names what was said before a call by its id, for OpenAI to look up.
-    dropped: &[
-        (&["cohere"], "tools", Some("with `store: false`")),
-        (&["cohere"], "streamedTools", None),
-    ],
     ..AI_CHAT
 };
 /// The same, told that nothing is stored: it sends what was said itself.
@@ -274,6 +269,45 @@ users! {
     the_vercel_ai_sdk_as_openai_responses_with_nothing_stored: AI_RESPONSES_UNSTORED,
     the_vercel_ai_sdk_as_anthropic: AI_ANTHROPIC,
     the_vercel_ai_sdk_as_google: AI_GOOGLE,
+}
+
+/// Models that want to have back what they thought before a call, and refuse or go on without: neither happens, through whatever SDK.
+#[tokio::test]
+async fn thoughts_before_a_call_come_back() {
+    let fake = Fake::start("").await;
+    let (mut accounts, mut deployments, mut asked) = (String::new(), String::new(), Vec::new());
+    for (provider, model, more) in [
+        ("gemini", "gemini-3-pro-preview", ""),
+        ("anthropic", "claude-haiku-4-5", ""),
+        (
+            "bedrock",
+            "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+            ", region: us-east-1",
+        ),
+    ] {
+        accounts += &format!(
+            "  {provider}: {{ provider: {provider}, base_url: \"http://{}\", api_key: ours{more} }}\n",
+            fake.address
+        );
+        deployments += &format!("  at-{provider}: {{ account: {provider}, model: \"{model}\" }}\n");
+        asked.push(format!("--ask=at-{provider}=thinking_with_tools"));
+    }
+    let gateway =
+        Gateway::start(&format!("accounts:\n{accounts}deployments:\n{deployments}")).await;
+    let base_url = gateway.base_url();
+    let mut arguments = vec!["--base-url", &base_url];
+    arguments.extend(asked.iter().map(String::as_str));
+    for script in [
+        "anthropic_sdk.py",
+        "openai_chat.py",
+        "openai_responses.py",
+        "google_sdk.py",
+    ] {
+        let report = python(script, &arguments).await;
+        let checks = report["checks"].as_u64().unwrap();
+        assert!(checks >= 3 * 6, "{script}: {report}");
+    }
+    gateway.idle().await;
 }
 
 /// Failures of a provider of the client's own dialect, by the class that its SDK raises.

@@ -21,7 +21,21 @@ pub(super) struct Content {
     pub(super) documents: u64,
     /// Thoughts that no Claude sealed, and messages of nothing else, each with a comma beside it.
     pub(super) foreign_thoughts: Vec<Span>,
+    /// What the last message of the model holds.
+    pub(super) last: Said,
+    /// What the message at hand holds.
+    said: Said,
     gatherer: Gatherer,
+}
+
+/// What a message of the model holds, as far as thoughts before calls matter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Said {
+    pub(super) calls: bool,
+    /// Thoughts that Claude sealed.
+    pub(super) own_thoughts: bool,
+    /// Thoughts that no Claude sealed.
+    pub(super) foreign_thoughts: bool,
 }
 
 impl Default for Content {
@@ -32,6 +46,8 @@ impl Default for Content {
             image_tokens: ImageTokens::default(),
             documents: 0,
             foreign_thoughts: Vec::new(),
+            last: Said::default(),
+            said: Said::default(),
             gatherer: Gatherer::new(),
         }
     }
@@ -88,6 +104,8 @@ impl Content {
 
     fn read_message(&mut self, cursor: &mut Cursor<'_>) -> Result<Holds, RequestError> {
         let mut holds = Holds::Something;
+        self.said = Said::default();
+        let mut is_models = false;
         let at = self.messages;
         let wrong = |place: &str, expected, cursor: &Cursor<'_>| {
             let place = format!("messages[{at}]{place}");
@@ -98,7 +116,12 @@ impl Content {
         }
         while let Some(key) = cursor.next_key() {
             match (&*key.name(cursor.text()), cursor.peek()) {
-                (b"role" | b"content", b'"') => self.tally(cursor),
+                (b"role", b'"') => {
+                    let text = cursor.text();
+                    is_models = text[cursor.position()..].starts_with(b"\"assistant\"");
+                    self.tally(cursor);
+                }
+                (b"content", b'"') => self.tally(cursor),
                 (b"role", _) => return wrong(".role", "a string", cursor),
                 (b"content", b'[') => holds = self.read_content(cursor),
                 (b"content", _) => {
@@ -106,6 +129,9 @@ impl Content {
                 }
                 _ => {}
             }
+        }
+        if is_models {
+            self.last = self.said;
         }
         Ok(holds)
     }
@@ -156,6 +182,7 @@ impl Content {
                         b"\"image\"" => is_image = true,
                         b"\"document\"" => self.documents += 1,
                         b"\"thinking\"" | b"\"redacted_thinking\"" => is_thought = true,
+                        b"\"tool_use\"" => self.said.calls = true,
                         _ => {}
                     }
                 }
@@ -177,6 +204,8 @@ impl Content {
             self.images += 1;
             self.image_tokens.add(ImageTokens::of(size, Detail::High));
         }
+        self.said.own_thoughts |= is_thought && is_sealed;
+        self.said.foreign_thoughts |= is_thought && !is_sealed;
         if is_thought && !is_sealed {
             Holds::ForeignThoughts
         } else {

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use super::content::Content;
 use super::members::Members;
 use crate::RequestFacts;
-use crate::json::Span;
+use crate::canonical::Feature;
+use crate::json::{self, Span};
 use crate::request_error::RequestError;
 use crate::request_member::{OUTPUT_CAP_MAX, checked_object, count, flag, length, model};
 
@@ -36,6 +37,9 @@ pub(super) struct Places {
     pub(super) max_tokens: Option<Span>,
     /// Thoughts that no Claude sealed, and messages of nothing else.
     pub(super) foreign_thoughts: Vec<Span>,
+    /// How to think, where the model is in the middle of calls for which it does not get what it thought,
+    /// as no Claude thought it.
+    pub(super) thinking: Option<Span>,
 }
 
 impl Envelope {
@@ -72,6 +76,8 @@ impl Envelope {
             ));
         }
         let foreign_thoughts = std::mem::take(&mut members.content.foreign_thoughts);
+        let last = members.content.last;
+        let is_amid_foreign_calls = last.calls && last.foreign_thoughts && !last.own_thoughts;
         Ok(Self {
             facts: RequestFacts {
                 model,
@@ -94,8 +100,20 @@ impl Envelope {
                 model: members.model.unwrap_or_default(),
                 max_tokens: members.max_tokens,
                 foreign_thoughts,
+                thinking: members.thinking.filter(|_| is_amid_foreign_calls),
             },
         })
+    }
+
+    /// What a request goes without that is sent to Claude with its own thoughts only.
+    pub(crate) fn foregone(&self) -> Option<Feature> {
+        let thinking = self.places.thinking.as_ref()?;
+        let kind = json::member(&self.body, thinking.start, "type")?;
+        match &self.body[kind] {
+            b"\"enabled\"" => Some(Feature::Thinking),
+            b"\"disabled\"" => None,
+            _ => Some(Feature::Thoughts),
+        }
     }
 
     /// The body that was read.

@@ -12,13 +12,14 @@ pub(super) struct Members {
     pub(super) max_tokens: Option<Span>,
     pub(super) tools: Option<Span>,
     pub(super) output_config: Option<Span>,
+    pub(super) thinking: Option<Span>,
     pub(super) content: Content,
 }
 
 impl Members {
     pub(super) fn find(mut cursor: Cursor<'_>) -> Result<Self, RequestError> {
         let mut found = Self::default();
-        let mut seen = [false; 7];
+        let mut seen = [false; 8];
         let body = cursor.text();
         cursor.enter(b'{');
         while let Some(key) = cursor.next_key() {
@@ -31,6 +32,7 @@ impl Members {
                 b"max_tokens" => (4, "max_tokens", &mut found.max_tokens),
                 b"tools" => (5, "tools", &mut found.tools),
                 b"output_config" => (6, "output_config", &mut found.output_config),
+                b"thinking" => (7, "thinking", &mut found.thinking),
                 _ => continue,
             };
             if std::mem::replace(&mut seen[index], true) {

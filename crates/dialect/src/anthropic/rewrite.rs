@@ -3,14 +3,20 @@
 use bytes::Bytes;
 
 use super::Envelope;
-use crate::changes::Changes;
+use crate::canonical::Feature;
+use crate::changes::{Changes, Seals};
 use crate::splice::{Edit, splice};
+
+/// The member that says how to think, of a request that must not.
+const NOT_TO_THINK: &str = r#"{"type":"disabled"}"#;
 
 impl Envelope {
     /// The body with `changes`; the very same bytes where there is nothing to change. No maximum is
     /// added, since every request for an answer has one, and a stream tells its usage unasked.
-    /// Thoughts without a seal of Claude's, of a provider that had to stand in, are left out, and so is
-    /// a message of nothing else: the request would be refused for them.
+    /// Where only own seals may go ([`Seals::Own`]), thoughts without a seal of Claude's, of a provider
+    /// that had to stand in, are left out, and so is a message of nothing else: the request would be
+    /// refused for them. Where it would be refused without them too, as they come before a call, this
+    /// request is told not to think.
     ///
     /// ```
     /// use sluicegate_dialect::{Changes, anthropic::{Call, Envelope}};
@@ -34,7 +40,21 @@ impl Envelope {
         if let (Some(cap), Some(place)) = (lowered, &self.places.max_tokens) {
             edits.push(Edit::number(place, cap));
         }
-        edits.extend(self.places.foreign_thoughts.iter().map(Edit::cut));
+        if changes.seals == Seals::Own {
+            edits.extend(self.places.foreign_thoughts.iter().map(Edit::cut));
+            // A model that thinks as it sees fit is not refused without its thoughts.
+            let refuses = self.foregone() == Some(Feature::Thinking);
+            edits.extend(
+                self.places
+                    .thinking
+                    .iter()
+                    .filter(|_| refuses)
+                    .map(|at| Edit {
+                        at: at.clone(),
+                        text: NOT_TO_THINK.into(),
+                    }),
+            );
+        }
         splice(&self.body, edits)
     }
 }
@@ -94,10 +114,59 @@ mod tests {
         assert_eq!(rewritten(&before), after);
     }
 
-    fn rewritten(body: &str) -> String {
+    #[test]
+    fn who_does_not_get_its_thoughts_back_is_not_told_to_go_on_with_them() {
+        let call = r#"{"type":"tool_use","id":"1","name":"look","input":{}}"#;
+        let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"1"}]}"#;
+        let own = r#"{"type":"thinking","thinking":"t","signature":"Eq=="}"#;
+        let other = r#"{"type":"redacted_thinking","data":"gemini-call#gA=="}"#;
+        let enabled = r#"{"type":"enabled","budget_tokens":2000}"#;
+        let adaptive = r#"{"type":"adaptive"}"#;
+        let body = |blocks: &str, thinking: &str| {
+            format!(
+                r#"{{"model":"m","max_tokens":5,"thinking":{thinking},"messages":[{{"role":"assistant","content":[{blocks}]}},{result}]}}"#
+            )
+        };
+        let foreign = format!("{other},{call}");
+        let cases = [
+            (
+                &foreign,
+                enabled,
+                call,
+                NOT_TO_THINK,
+                Some(Feature::Thinking),
+            ),
+            (&foreign, adaptive, call, adaptive, Some(Feature::Thoughts)),
+            (&foreign, NOT_TO_THINK, call, NOT_TO_THINK, None),
+        ];
+        for (blocks, thinking, sent, told, foregone) in cases {
+            let before = body(blocks, thinking);
+            assert_eq!(rewritten(&before), body(sent, told));
+            assert_eq!(decoded(&before).foregone(), foregone, "{thinking}");
+        }
+        // What the client left out itself is between it and the provider.
+        for blocks in [
+            format!("{own},{call}"),
+            format!("{other},{own},{call}"),
+            call.to_owned(),
+        ] {
+            let before = body(&blocks, enabled);
+            let after = body(&blocks.replace(&format!("{other},"), ""), enabled);
+            assert_eq!(rewritten(&before), after);
+            assert_eq!(decoded(&before).foregone(), None);
+        }
+    }
+
+    fn decoded(body: &str) -> Envelope {
         let body = Bytes::copy_from_slice(body.as_bytes());
-        let envelope = Envelope::decode(&body, Call::Messages).expect("a request");
-        let rewritten = envelope.rewrite(&Changes::default());
+        Envelope::decode(&body, Call::Messages).expect("a request")
+    }
+
+    fn rewritten(body: &str) -> String {
+        let rewritten = decoded(body).rewrite(&Changes {
+            seals: Seals::Own,
+            ..Changes::default()
+        });
         String::from_utf8(rewritten.into()).expect("it is JSON")
     }
 

@@ -38,6 +38,10 @@ pub enum Feature {
     AssistantFirst,
     /// An output maximum below the least that the other side takes.
     OutputCap,
+    /// That and how much to think.
+    Thinking,
+    /// What the model has thought before.
+    Thoughts,
 }
 
 /// A member of a request that cannot be said on the other side, in the words of the dialect that

@@ -114,6 +114,43 @@ impl Places {
         self.turns[turn].parts.remove(part).at
     }
 
+    /// Leaves out the `parts` of the turn that `keeps` does not.
+    pub(crate) fn retain_parts(
+        &mut self,
+        turn: usize,
+        parts: &mut Vec<Part>,
+        mut keeps: impl FnMut(&mut Part) -> bool,
+    ) {
+        let mut kept = Vec::with_capacity(parts.len());
+        parts.retain_mut(|part| {
+            kept.push(keeps(part));
+            kept.last() == Some(&true)
+        });
+        self.keep(turn, kept);
+    }
+
+    /// Leaves out the `parts` of the turn that `joins` has added to the part before them, which is its second argument.
+    pub(crate) fn join_parts(
+        &mut self,
+        turn: usize,
+        parts: &mut Vec<Part>,
+        mut joins: impl FnMut(&mut Part, &mut Part) -> bool,
+    ) {
+        let mut kept = vec![true];
+        parts.dedup_by(|part, before| {
+            let joined = joins(part, before);
+            kept.push(!joined);
+            joined
+        });
+        self.keep(turn, kept);
+    }
+
+    /// Of the parts of the turn only those are still there.
+    fn keep(&mut self, turn: usize, kept: Vec<bool>) {
+        let mut kept = kept.into_iter();
+        self.turns[turn].parts.retain(|_| kept.next() == Some(true));
+    }
+
     /// The place of what stands at `spot`, empty for the request itself; `stops` is the list of texts that end an answer.
     pub(crate) fn of(&self, spot: Spot, stops: &str) -> String {
         let turn = |turn: usize| self.turns.get(turn);

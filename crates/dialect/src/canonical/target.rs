@@ -2,7 +2,7 @@
 
 use sluicegate_catalog::{Provider, ThinkingBy};
 
-use super::{Feature, Losses, Sampling};
+use super::{Feature, Losses, Sampling, Thinking};
 
 /// What a request is written for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -75,6 +75,26 @@ impl Target {
     }
 }
 
+impl Target {
+    /// Names the wish to think where the model cannot: one that says how much is told to `unsaid`, one that leaves it to the
+    /// model to `foregone`.
+    pub(crate) fn name_thinking(
+        &self,
+        wish: Thinking,
+        unsaid: &mut Losses,
+        foregone: &mut Vec<Feature>,
+    ) {
+        if self.thinking != ThinkingForm::None {
+            return;
+        }
+        match wish {
+            Thinking::Unsaid | Thinking::Off => {}
+            Thinking::Adaptive(None) => foregone.push(Feature::Thinking),
+            Thinking::Adaptive(Some(_)) | Thinking::Budget(_) => unsaid.push(Feature::Thinking),
+        }
+    }
+}
+
 /// The two names of OpenAI's output maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum CapName {
@@ -88,7 +108,7 @@ pub enum CapName {
 /// How a model is told to think.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ThinkingForm {
-    /// Not at all: whatever a request says of it is left out.
+    /// Not at all: a request that asks for it is named.
     #[default]
     None,
     /// By an effort.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Inexpressible, Losses, Lost, Places, Request};
+use super::{Feature, Inexpressible, Losses, Lost, Places, Request};
 
 /// A request that was read, and what of it could not be put into the canonical form.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,6 +22,9 @@ pub struct WrittenRequest {
     pub body: Bytes,
     /// What is not in it, each once; at most 32.
     pub unsaid: Vec<Lost>,
+    /// What is not in it either, each once, though nobody has to be refused for it: the conversation
+    /// so far does not allow it, or a wish goes unheard. The client is told.
+    pub foregone: Vec<Feature>,
     /// Whether the form of the answer, which the request asks for, is not in the body or not
     /// enforced by it: the caller must instruct the model, and check what it says.
     pub must_instruct: bool,
@@ -32,7 +35,16 @@ impl WrittenRequest {
         Self {
             body: Bytes::from(body),
             unsaid: unsaid.into_lost(),
+            foregone: Vec::new(),
             must_instruct,
         }
+    }
+
+    /// The same, which goes without these.
+    pub(crate) fn without(mut self, mut foregone: Vec<Feature>) -> Self {
+        foregone.sort_unstable();
+        foregone.dedup();
+        self.foregone = foregone;
+        self
     }
 }

@@ -3,8 +3,10 @@
 //! Google takes a single object where a list is meant, for contents and for parts, and its own
 //! examples write instructions so.
 
-use crate::json::{self, Cursor, Piece};
+use super::translate::{is_carried, is_stand_in};
+use crate::json::{self, Cursor, Piece, Span};
 use crate::request_error::{RequestError, wrong, wrong_at};
+use crate::splice::with_comma;
 use crate::text::Gatherer;
 use crate::{Detail, ImageSize, ImageTokens, TextTally};
 
@@ -15,6 +17,14 @@ pub(super) struct Content {
     pub(super) image_tokens: ImageTokens,
     pub(super) audios: u64,
     pub(super) documents: u64,
+    /// Thoughts that another provider sealed, and contents of nothing else, each with a comma beside it.
+    pub(super) foreign_thoughts: Vec<Span>,
+    /// Seals that stand for another model's, as they are answered.
+    pub(super) stand_ins: Vec<Span>,
+    /// So many results of calls.
+    results: u64,
+    /// Whether any of both came since the user said something last.
+    pub(super) misses_thoughts: bool,
     gatherer: Gatherer,
 }
 
@@ -26,6 +36,10 @@ impl Default for Content {
             image_tokens: ImageTokens::default(),
             audios: 0,
             documents: 0,
+            foreign_thoughts: Vec::new(),
+            stand_ins: Vec::new(),
+            results: 0,
+            misses_thoughts: false,
             gatherer: Gatherer::new(),
         }
     }
@@ -40,12 +54,24 @@ impl Content {
     /// Reads the contents at hand.
     pub(super) fn read_contents(&mut self, cursor: &mut Cursor<'_>) -> Result<(), RequestError> {
         match cursor.peek() {
-            b'{' => self.read_content(cursor, "contents", "contents"),
+            b'{' => self
+                .read_content(cursor, "contents", "contents")
+                .map(|_| ()),
             b'[' => {
                 cursor.enter(b'[');
                 let mut at = 0_u64;
+                let mut is_first = true;
                 while cursor.next_element() {
-                    self.read_content(cursor, "contents", &format!("contents[{at}]"))?;
+                    let content = cursor.clone();
+                    let known = self.foreign_thoughts.len();
+                    let place = format!("contents[{at}]");
+                    let holds = self.read_content(cursor, "contents", &place)?;
+                    if holds == Holds::ForeignThoughts {
+                        self.foreign_thoughts.truncate(known);
+                        self.note_foreign(content, is_first);
+                    } else {
+                        is_first = false;
+                    }
                     at += 1;
                 }
                 Ok(())
@@ -60,25 +86,26 @@ impl Content {
         cursor: &mut Cursor<'_>,
         param: &'static str,
         place: &str,
-    ) -> Result<(), RequestError> {
+    ) -> Result<Holds, RequestError> {
+        let mut holds = Holds::Something;
+        let (mut is_users, answered) = (true, self.results);
         if !cursor.enter(b'{') {
             return Err(wrong_at(param, place, "an object", cursor));
         }
         while let Some(key) = cursor.next_key() {
             match (&*key.name(cursor.text()), cursor.peek()) {
-                (b"role", b'"') => self.tally(cursor),
+                (b"role", b'"') => {
+                    let text = cursor.text();
+                    is_users = !text[cursor.position()..].starts_with(b"\"model\"");
+                    self.tally(cursor);
+                }
                 (b"role" | b"parts", b'n') => {}
                 (b"role", _) => {
                     let place = format!("{place}.role");
                     return Err(wrong_at(param, &place, "a string", cursor));
                 }
-                (b"parts", b'{') => self.read_part(cursor),
-                (b"parts", b'[') => {
-                    cursor.enter(b'[');
-                    while cursor.next_element() {
-                        self.read_part(cursor);
-                    }
-                }
+                (b"parts", b'{') => holds = self.read_part(cursor),
+                (b"parts", b'[') => holds = self.read_parts(cursor),
                 (b"parts", _) => {
                     let place = format!("{place}.parts");
                     return Err(wrong_at(param, &place, "an array of parts", cursor));
@@ -89,7 +116,9 @@ impl Content {
         if param != "systemInstruction" {
             self.messages += 1;
         }
-        Ok(())
+        // Who only brings results has not said anything.
+        self.misses_thoughts &= !is_users || self.results > answered;
+        Ok(holds)
     }
 
     pub(super) fn missing(param: &'static str) -> RequestError {
@@ -103,17 +132,45 @@ impl Content {
         RequestError::of(param, message)
     }
 
-    fn read_part(&mut self, cursor: &mut Cursor<'_>) {
+    fn read_parts(&mut self, cursor: &mut Cursor<'_>) -> Holds {
+        let known = self.foreign_thoughts.len();
+        let mut is_first = true;
+        cursor.enter(b'[');
+        while cursor.next_element() {
+            let part = cursor.clone();
+            if self.read_part(cursor) == Holds::ForeignThoughts {
+                self.note_foreign(part, is_first);
+            } else {
+                is_first = false;
+            }
+        }
+        if is_first && self.foreign_thoughts.len() > known {
+            Holds::ForeignThoughts
+        } else {
+            Holds::Something
+        }
+    }
+
+    /// Notes the element at hand, of which all before it are foreign too if it `is_first`.
+    fn note_foreign(&mut self, mut element: Cursor<'_>, is_first: bool) {
+        let span = element.skip().unwrap_or_default();
+        let removal = with_comma(element.text(), span, is_first);
+        self.foreign_thoughts.push(removal);
+    }
+
+    fn read_part(&mut self, cursor: &mut Cursor<'_>) -> Holds {
+        let mut holds = Holds::Something;
         if !cursor.enter(b'{') {
-            return;
+            return holds;
         }
         while let Some(key) = cursor.next_key() {
             match (&*key.name(cursor.text()), cursor.peek()) {
                 (b"text", b'"') => self.tally(cursor),
-                (
-                    b"functionCall" | b"function_call" | b"functionResponse" | b"function_response",
-                    b'{',
-                ) => self.read_function(cursor),
+                (b"functionCall" | b"function_call", b'{') => self.read_function(cursor),
+                (b"functionResponse" | b"function_response", b'{') => {
+                    self.results += 1;
+                    self.read_function(cursor);
+                }
                 (b"inlineData" | b"inline_data" | b"fileData" | b"file_data", b'{') => {
                     self.note_medium(cursor);
                 }
@@ -124,9 +181,21 @@ impl Content {
                     | b"code_execution_result",
                     b'{',
                 ) => self.read_code(cursor),
+                (b"thoughtSignature" | b"thought_signature", b'"') => {
+                    let seal = cursor.skip().unwrap_or_default();
+                    let raw = &cursor.text()[seal.clone()];
+                    if is_carried(raw) {
+                        holds = Holds::ForeignThoughts;
+                        self.misses_thoughts = true;
+                    } else if is_stand_in(raw) {
+                        self.stand_ins.push(seal);
+                        self.misses_thoughts = true;
+                    }
+                }
                 _ => {}
             }
         }
+        holds
     }
 
     /// A call or what it brought. The model reads arguments and results as the text that they are.
@@ -207,6 +276,15 @@ impl Content {
         });
         self.gatherer.end_text();
     }
+}
+
+/// What a content or a part holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// What passes as it is, if it is only nothing.
+    Something,
+    /// Nothing but thoughts that Google refuses.
+    ForeignThoughts,
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::content::Content;
 use super::members::Members;
 use crate::RequestFacts;
+use crate::canonical::Feature;
 use crate::json::{self, Span};
 use crate::request_error::RequestError;
 use crate::request_member::{MODEL_BYTES_MAX, OUTPUT_CAP_MAX, checked_members, count};
@@ -72,6 +73,11 @@ pub(super) struct Places {
     pub(super) models: Vec<Span>,
     pub(super) generation_config: Option<Span>,
     pub(super) max_output_tokens: Option<Span>,
+    /// Thoughts that another provider sealed, and contents of nothing else.
+    pub(super) foreign_thoughts: Vec<Span>,
+    /// Seals that stand for another model's, in the form in which they are answered.
+    pub(super) stand_ins: Vec<Span>,
+    pub(super) misses_thoughts: bool,
 }
 
 impl Envelope {
@@ -98,7 +104,7 @@ impl Envelope {
         let model = checked_model(model)?;
         let root = checked_members(body, "the body must be a JSON object")?;
         let root_at = root.position();
-        let members = Members::find(root)?;
+        let mut members = Members::find(root)?;
         if members.content.messages == 0 {
             return Err(Content::missing(match call {
                 Call::EmbedContent => "content",
@@ -120,6 +126,9 @@ impl Envelope {
             members.candidate_count.as_ref(),
             1..=CANDIDATES_MAX,
         )?;
+        let foreign_thoughts = std::mem::take(&mut members.content.foreign_thoughts);
+        let misses_thoughts = members.content.misses_thoughts;
+        let stand_ins = std::mem::take(&mut members.content.stand_ins);
         Ok(Self {
             facts: RequestFacts {
                 ready_tokens: 0,
@@ -144,8 +153,17 @@ impl Envelope {
                 models: members.models,
                 generation_config: members.generation_config,
                 max_output_tokens: members.max_output_tokens,
+                foreign_thoughts,
+                stand_ins,
+                misses_thoughts,
             },
         })
+    }
+
+    /// What a request goes without that is sent to Google with its own thoughts only.
+    pub(crate) fn foregone(&self) -> Option<Feature> {
+        let misses = self.places.misses_thoughts;
+        misses.then_some(Feature::Thoughts)
     }
 
     /// The body that was read.

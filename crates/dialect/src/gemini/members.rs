@@ -70,7 +70,9 @@ impl Members {
             }
             match name {
                 "contents" => self.content.read_contents(cursor)?,
-                "content" | "systemInstruction" => self.content.read_content(cursor, name, name)?,
+                "content" | "systemInstruction" => {
+                    self.content.read_content(cursor, name, name)?;
+                }
                 "tools" => self.tools_bytes += length(cursor.skip().as_ref()),
                 "generationConfig" => self.read_config(cursor, depth)?,
                 "model" => self.read_model(cursor)?,

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 
 use super::Envelope;
-use crate::changes::Changes;
+use super::translate::STAND_IN;
+use crate::changes::{Changes, Seals};
 use crate::json;
 use crate::splice::{Edit, splice};
 
@@ -15,6 +16,7 @@ impl Envelope {
     ///
     /// The model stands in the path, which is the caller's. Some bodies name it a second time, as
     /// each request of a batch does, and Google refuses another name there: that one is changed too.
+    /// Where only own seals may go ([`Seals::Own`]), thoughts that another provider sealed are left out.
     ///
     /// ```
     /// use sluicegate_dialect::{Changes, gemini::{Call, Envelope}};
@@ -46,6 +48,11 @@ impl Envelope {
             && self.facts.output_cap.is_none_or(|written| written > cap)
         {
             edits.push(self.capped(cap));
+        }
+        if changes.seals == Seals::Own {
+            let stand_ins = self.places.stand_ins.iter();
+            edits.extend(stand_ins.map(|place| Edit::string(place, STAND_IN)));
+            edits.extend(self.places.foreign_thoughts.iter().map(Edit::cut));
         }
         splice(&self.body, edits)
     }
@@ -147,6 +154,45 @@ mod tests {
             rewritten(body, Call::CountTokens),
             r#"{"generateContentRequest":{"model":"models/n\"x","contents":[{}],"generationConfig":{}}}"#
         );
+    }
+
+    #[test]
+    fn what_another_provider_sealed_is_left_out() {
+        let other = r#"{"text":"hm","thought":true,"thoughtSignature":"c2x1aWNlZ2F0ZS10RXE9PQ=="}"#;
+        let hidden = r#"{"thought_signature":"c2x1aWNlZ2F0ZS1zRXE9PQ==","thought":true}"#;
+        let own = r#"{"text":"t","thoughtSignature":"Aa+/="}"#;
+        let call = |seal: &str| {
+            format!(r#"{{"functionCall":{{"name":"f"}},"thoughtSignature":"{seal}"}}"#)
+        };
+        let answered = call("c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=");
+        let asked = call("skip_thought_signature_validator");
+        let said = |parts: &str| format!(r#"{{"role":"model","parts":[{parts}]}}"#);
+        let user = r#"{"role":"user","parts":[{"text":"q"}]}"#;
+        let cases = [
+            (
+                said(&format!("{other} , {own},{hidden}")),
+                said(&format!(" {own}")),
+            ),
+            (said(&format!("{hidden},{answered}")), said(&asked)),
+        ];
+        let rewritten = |body: &str, seals| {
+            let body = Bytes::copy_from_slice(body.as_bytes());
+            let envelope = Envelope::decode(&body, "m", Call::GenerateContent).expect("a request");
+            envelope.rewrite(&Changes {
+                seals,
+                ..Changes::default()
+            })
+        };
+        for (turn, expected) in cases {
+            let body = |turn: &str| format!(r#"{{"contents":[{user},{turn},{user}]}}"#);
+            assert_eq!(rewritten(&body(&turn), Seals::Own), body(&expected));
+            assert_eq!(rewritten(&body(&turn), Seals::All), body(&turn));
+        }
+        // A content has to hold something.
+        let nothing = said(&format!("{other}, {hidden}"));
+        let before = format!(r#"{{"contents":[{user}, {nothing},{user}]}}"#);
+        let after = format!(r#"{{"contents":[{user},{user}]}}"#);
+        assert_eq!(rewritten(&before, Seals::Own), after);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-pub(crate) use cursor::{Cursor, Piece};
+pub(crate) use cursor::{Cursor, Key, Piece};
 
 /// Bytes of a text, from the first to behind the last.
 pub(crate) type Span = Range<usize>;

@@ -39,6 +39,8 @@ pub(super) struct Places {
     pub(super) stream_options: StreamOptions,
     pub(super) max_tokens: Option<Span>,
     pub(super) max_completion_tokens: Option<Span>,
+    /// Members with what other providers sealed.
+    pub(super) carried: Vec<Span>,
 }
 
 impl Envelope {
@@ -87,6 +89,7 @@ impl Envelope {
             places: Places {
                 body_start: root.position() + 1,
                 model: members.model.unwrap_or_default(),
+                carried: messages.carried,
                 ..Places::default()
             },
         };

@@ -3,7 +3,8 @@
 //! Texts are tallied where they lie. What a part is follows from the member that it holds, not from
 //! its `type`, which may come after it.
 
-use crate::json::{Cursor, Piece};
+use super::translate::is_carried;
+use crate::json::{Cursor, Key, Piece, Span};
 use crate::request_error::{RequestError, wrong, wrong_at};
 use crate::text::Gatherer;
 use crate::{Detail, ImageSize, ImageTokens, TextTally};
@@ -16,6 +17,8 @@ pub(super) struct Messages {
     pub(super) image_tokens: ImageTokens,
     pub(super) audios: u64,
     pub(super) files: u64,
+    /// Members with what other providers sealed.
+    pub(super) carried: Vec<Span>,
 }
 
 impl Messages {
@@ -39,6 +42,7 @@ impl Messages {
             image_tokens: reader.image_tokens,
             audios: reader.audios,
             files: reader.files,
+            carried: reader.carried,
         })
     }
 
@@ -57,6 +61,7 @@ struct Reader {
     image_tokens: ImageTokens,
     audios: u64,
     files: u64,
+    carried: Vec<Span>,
 }
 
 impl Reader {
@@ -68,6 +73,7 @@ impl Reader {
             image_tokens: ImageTokens::default(),
             audios: 0,
             files: 0,
+            carried: Vec::new(),
         }
     }
 
@@ -87,6 +93,7 @@ impl Reader {
                     }
                 }
                 b"function_call" => self.call(cursor),
+                b"extra_content" => self.extra_content(&key, cursor),
                 _ => {}
             }
         }
@@ -158,10 +165,20 @@ impl Reader {
     fn tool_call(&mut self, cursor: &mut Cursor<'_>) {
         if cursor.enter(b'{') {
             while let Some(key) = cursor.next_key() {
-                if *key.name(cursor.text()) == *b"function" {
-                    self.call(cursor);
+                match &*key.name(cursor.text()) {
+                    b"function" => self.call(cursor),
+                    b"extra_content" => self.extra_content(&key, cursor),
+                    _ => {}
                 }
             }
+        }
+    }
+
+    /// What a server adds that OpenAI has no place for.
+    fn extra_content(&mut self, key: &Key, cursor: &mut Cursor<'_>) {
+        let value = cursor.skip().unwrap_or_default();
+        if is_carried(&cursor.text()[value.clone()]) {
+            self.carried.push(key.removal(cursor.text(), &value));
         }
     }
 

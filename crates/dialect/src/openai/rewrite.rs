@@ -6,14 +6,15 @@
 use bytes::Bytes;
 
 use super::Envelope;
-use crate::changes::{Changes, IncludeUsage};
+use crate::changes::{Changes, IncludeUsage, Seals};
 use crate::json;
 use crate::splice::{Edit, splice};
 
 impl Envelope {
     /// The body with `changes`; the very same bytes where there is nothing to change. A maximum that has
     /// to be added is `max_completion_tokens`, which every model takes (the reasoning ones refuse
-    /// `max_tokens`).
+    /// `max_tokens`). Where only own seals may go ([`Seals::Own`]), what other providers sealed is left
+    /// out.
     ///
     /// ```
     /// use sluicegate_dialect::{Changes, openai::Envelope};
@@ -41,6 +42,9 @@ impl Envelope {
         if let Some(priority) = changes.priority {
             let start = self.places.body_start;
             edits.extend(Edit::priority(&self.body, start, priority));
+        }
+        if changes.seals == Seals::Own {
+            edits.extend(self.places.carried.iter().map(Edit::cut));
         }
         splice(&self.body, edits)
     }
@@ -82,6 +86,7 @@ mod tests {
         include_usage: IncludeUsage::Ask,
         output_cap: None,
         priority: None,
+        seals: Seals::All,
     };
 
     fn rewritten(body: &str, changes: &Changes<'_>) -> String {
@@ -100,6 +105,35 @@ mod tests {
             ..ASK
         };
         assert_eq!(envelope.rewrite(&changes).as_ptr(), body.as_ptr());
+    }
+
+    #[test]
+    fn what_other_providers_sealed_is_left_out() {
+        let own = r#""extra_content":{"google":{"thought_signature":"c2VhbA=="}}"#;
+        let call = |members: &str| {
+            format!(r#"{{"role":"assistant","tool_calls":[{{"id":"1"{members}}}]}}"#)
+        };
+        let carried = r#","extra_content":{"google":{"thought_signature":"gemini#c2VhbA=="}}"#;
+        let cases = [
+            (call(carried), call("")),
+            (call(&format!(",{own}")), call(&format!(",{own}"))),
+            (
+                r#"{"extra_content": {"sluicegate":{"thoughts":[{}]}} , "role":"assistant"}"#
+                    .to_owned(),
+                r#"{"role":"assistant"}"#.to_owned(),
+            ),
+        ];
+        for (message, expected) in cases {
+            let body = |message: &str| format!(r#"{{"model":"m","messages":[{{}},{message}]}}"#);
+            let changes = |seals| Changes {
+                seals,
+                ..Changes::default()
+            };
+            let all = rewritten(&body(&message), &changes(Seals::All));
+            assert_eq!(all, body(&message));
+            let out = rewritten(&body(&message), &changes(Seals::Own));
+            assert_eq!(out, body(&expected));
+        }
     }
 
     #[test]
@@ -298,7 +332,7 @@ mod tests {
             } else {
                 body.to_string()
             };
-            let changes = Changes { model: Some("z\"9"), include_usage: IncludeUsage::Ask, output_cap: Some(cap), priority: None };
+            let changes = Changes { model: Some("z\"9"), include_usage: IncludeUsage::Ask, output_cap: Some(cap), ..Changes::default() };
             let out = rewritten(&text, &changes);
             let parsed: Value = serde_json::from_str(&out).expect("JSON");
             let was: Value = serde_json::from_str(&text).expect("JSON");

@@ -19,6 +19,8 @@ pub(super) struct Content {
     pub(super) documents: u64,
     /// Thoughts that another provider sealed, each with a comma beside it.
     pub(super) foreign_thoughts: Vec<Span>,
+    /// Whether any of them came since the user said something last.
+    pub(super) misses_thoughts: bool,
     gatherer: Gatherer,
 }
 
@@ -31,6 +33,7 @@ impl Default for Content {
             audios: 0,
             documents: 0,
             foreign_thoughts: Vec::new(),
+            misses_thoughts: false,
             gatherer: Gatherer::new(),
         }
     }
@@ -70,6 +73,7 @@ impl Content {
                         let item = item.skip().unwrap_or_default();
                         let removal = with_comma(cursor.text(), item, is_first);
                         self.foreign_thoughts.push(removal);
+                        self.misses_thoughts = true;
                     } else {
                         is_first = false;
                     }
@@ -101,7 +105,12 @@ impl Content {
         }
         while let Some(key) = cursor.next_key() {
             match (&*key.name(cursor.text()), cursor.peek()) {
-                (b"role" | b"name" | b"content" | b"arguments" | b"output" | b"input", b'"') => {
+                (b"role", b'"') => {
+                    let role = &cursor.text()[cursor.position()..];
+                    self.misses_thoughts &= !role.starts_with(b"\"user\"");
+                    self.gatherer.json_string(cursor);
+                }
+                (b"name" | b"content" | b"arguments" | b"output" | b"input", b'"') => {
                     self.gatherer.json_string(cursor);
                 }
                 (b"role", _) => return wrong(".role", "a string", cursor),

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::content::Content;
 use super::members::Members;
 use crate::RequestFacts;
+use crate::canonical::Feature;
 use crate::json::{self, Span};
 use crate::request_error::RequestError;
 use crate::request_member::{OUTPUT_CAP_MAX, checked_object_with, count, flag, length, model};
@@ -30,6 +31,7 @@ pub(super) struct Places {
     pub(super) max_output_tokens: Option<Span>,
     /// Thoughts that another provider sealed.
     pub(super) foreign_thoughts: Vec<Span>,
+    pub(super) misses_thoughts: bool,
 }
 
 impl Envelope {
@@ -62,6 +64,7 @@ impl Envelope {
         let range = 0..=OUTPUT_CAP_MAX;
         let cap = members.max_output_tokens.as_ref();
         let foreign_thoughts = std::mem::take(&mut members.content.foreign_thoughts);
+        let misses_thoughts = members.content.misses_thoughts;
         let format = members
             .text
             .and_then(|text| json::member(body, text.start, "format"));
@@ -88,8 +91,15 @@ impl Envelope {
                 model: members.model.unwrap_or_default(),
                 max_output_tokens: members.max_output_tokens,
                 foreign_thoughts,
+                misses_thoughts,
             },
         })
+    }
+
+    /// What a request goes without that is sent to OpenAI with its own thoughts only.
+    pub(crate) fn foregone(&self) -> Option<Feature> {
+        let misses = self.places.misses_thoughts;
+        misses.then_some(Feature::Thoughts)
     }
 
     /// The body that was read.

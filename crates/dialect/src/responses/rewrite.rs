@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::Envelope;
-use crate::changes::Changes;
+use crate::changes::{Changes, Seals};
 use crate::splice::{Edit, splice};
 
 /// The least output maximum that is taken.
@@ -13,8 +13,8 @@ pub(super) const OUTPUT_CAP_MIN: u64 = 16;
 impl Envelope {
     /// The body with `changes`; the very same bytes where there is nothing to change. No maximum is
     /// lowered below 16, which is the least that a provider takes. A stream tells its usage unasked.
-    /// Thoughts that another provider sealed, when it had to stand in, are left out: the request would
-    /// be refused for them.
+    /// Where only own seals may go ([`Seals::Own`]), thoughts that another provider sealed, when it had
+    /// to stand in, are left out: the request would be refused for them.
     ///
     /// ```
     /// use sluicegate_dialect::{Changes, responses::Envelope};
@@ -43,7 +43,9 @@ impl Envelope {
                 }
             });
         }
-        edits.extend(self.places.foreign_thoughts.iter().map(Edit::cut));
+        if changes.seals == Seals::Own {
+            edits.extend(self.places.foreign_thoughts.iter().map(Edit::cut));
+        }
         if let Some(priority) = changes.priority {
             let start = self.places.body_start;
             edits.extend(Edit::priority(&self.body, start, priority));
@@ -123,8 +125,13 @@ mod tests {
         ];
         for (input, expected) in cases {
             let body = |input: &str| format!(r#"{{"model":"m","input":{input}}}"#);
-            let out = rewritten(&body(&input), &Changes::default());
-            assert_eq!(out, body(&expected));
+            let own = Changes {
+                seals: Seals::Own,
+                ..Changes::default()
+            };
+            assert_eq!(rewritten(&body(&input), &own), body(&expected));
+            let all = rewritten(&body(&input), &Changes::default());
+            assert_eq!(all, body(&input));
         }
     }
 

@@ -120,6 +120,9 @@ fn requests() {
             for lost in &translated.inexpressible {
                 let _ = write!(now, "\ninexpressible: {}", lost.field);
             }
+            for lost in &translated.foregone {
+                let _ = write!(now, "\nforegone: {}", lost.field);
+            }
             if translated.must_instruct {
                 now.push_str("\nmust instruct");
             }

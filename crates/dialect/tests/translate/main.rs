@@ -10,5 +10,6 @@ mod properties;
 mod provider_only;
 mod shape;
 mod streams;
+mod thoughts;
 mod told_places;
 mod wrong_kinds;

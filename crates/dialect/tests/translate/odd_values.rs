@@ -66,7 +66,7 @@ const MEDIA: [(Dialect, &str, &str); 17] = [
     (
         OpenAiResponses,
         r#"{"type":"input_file","file_url":@}"#,
-        "file_data",
+        "file_url",
     ),
     (
         OpenAiResponses,
@@ -208,9 +208,9 @@ fn what_is_none_is_refused_by_its_place() {
         for value in NONE {
             let named = told(from, &said(from, place, value));
             let expected = match from {
-                OpenAiChat | Anthropic => format!("messages[0].content[0].{member}"),
-                OpenAiResponses => format!("input[0].content[0].{member}"),
-                Gemini => format!("contents[0].parts[0].{member}"),
+                OpenAiChat | Anthropic => format!("messages[0].content[1].{member}"),
+                OpenAiResponses => format!("input[0].content[1].{member}"),
+                Gemini => format!("contents[0].parts[1].{member}"),
             };
             for named in named {
                 assert!(named.contains(&expected), "{place} of {value:?}: {named:?}");
@@ -234,17 +234,23 @@ fn what_is_odd_is_read_where_it_is_written() {
     }
 }
 
-/// A request that says the value at that place.
+/// A request that says the value at that place, after a word that is left where the value is refused.
 fn said(dialect: Dialect, place: &str, value: &str) -> String {
     let part = filled(place, value);
     match dialect {
         OpenAiChat | Anthropic => {
-            format!(r#"{{"model":"m","messages":[{{"role":"user","content":[{part}]}}]}}"#)
+            format!(
+                r#"{{"model":"m","messages":[{{"role":"user","content":[{{"type":"text","text":"look"}},{part}]}}]}}"#
+            )
         }
         OpenAiResponses => {
-            format!(r#"{{"model":"m","input":[{{"role":"user","content":[{part}]}}]}}"#)
+            format!(
+                r#"{{"model":"m","input":[{{"role":"user","content":[{{"type":"text","text":"look"}},{part}]}}]}}"#
+            )
         }
-        Gemini => format!(r#"{{"contents":[{{"role":"user","parts":[{part}]}}]}}"#),
+        Gemini => {
+            format!(r#"{{"contents":[{{"role":"user","parts":[{{"text":"look"}},{part}]}}]}}"#)
+        }
     }
 }
 

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::said::{Choice, Finish, Part};
 use super::{ChunkUsage, Completion, Frame, Progress, Step, blocks, vector};
+use crate::ask::seals_calls;
 use crate::fault::UsageFault;
+use crate::seal::Sealer;
 
 const DIMENSIONS: u64 = 3_072;
 
@@ -15,7 +17,7 @@ pub(super) fn whole(said: &Completion, usage: UsageFault) -> String {
         .iter()
         .enumerate()
         .map(|(index, choice)| {
-            let mut candidate = candidate(index, &whole_parts(choice));
+            let mut candidate = candidate(index, &whole_parts(said, choice));
             finish(&mut candidate, &choice.finish);
             candidate
         })
@@ -80,7 +82,7 @@ pub(super) fn frame(said: &Completion, step: Step, progress: Progress) -> Frame 
                 Part::Call(_) => whole_part(&spoken.parts[at]),
                 _ => json!({"text": ""}),
             };
-            sign(&mut part, spoken, at);
+            sign(&mut part, said, spoken, at);
             candidate(choice, &[part])
         }
         Step::Finish(choice) => {
@@ -118,12 +120,12 @@ fn candidate(index: usize, parts: &[Value]) -> Value {
     json!({"index": index, "content": {"role": "model", "parts": parts}})
 }
 
-fn whole_parts(choice: &Choice) -> Vec<Value> {
+fn whole_parts(said: &Completion, choice: &Choice) -> Vec<Value> {
     let parts = choice.parts.iter().enumerate();
     parts
         .map(|(at, part)| {
             let mut shown = whole_part(part);
-            sign(&mut shown, choice, at);
+            sign(&mut shown, said, choice, at);
             shown
         })
         .collect()
@@ -139,11 +141,16 @@ fn whole_part(part: &Part) -> Value {
     }
 }
 
-/// What follows a thought carries its mark.
-fn sign(part: &mut Value, choice: &Choice, at: usize) {
+/// What follows a thought carries its mark. Newer models seal the first of their calls whether the thought is shown or not.
+fn sign(part: &mut Value, said: &Completion, choice: &Choice, at: usize) {
     let before = at.checked_sub(1).map(|before| &choice.parts[before]);
-    if let Some(Part::Thought(thought)) = before {
-        part["thoughtSignature"] = json!(thought.signature);
+    match (before, &choice.parts[at]) {
+        (Some(Part::Thought(thought)), _) => part["thoughtSignature"] = json!(thought.signature),
+        (_, Part::Call(call)) if seals_calls(&said.model) && choice.call_index(at) == 0 => {
+            let number = u64::from_str_radix(&call.id[..16], 16).unwrap_or_default();
+            part["thoughtSignature"] = json!(Sealer::Google.seal(number));
+        }
+        _ => {}
     }
 }
 

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::text::{self, Piece};
 use crate::ask::{Ask, JsonWish, Shape};
+use crate::dialect::Dialect;
 use crate::random::Random;
+use crate::seal::Sealer;
 
 /// The results of tools are repeated up to so many characters.
 const REPEATED_CHARS_MAX: usize = 2_000;
@@ -221,10 +223,14 @@ fn calls(random: &mut Random, ask: &Ask, count: u64, most: usize) -> (Vec<Part>,
 /// Thoughts have their own sequence, so that an answer says the same whether they are shown or not.
 fn thought(ask: &Ask, tokens: u64) -> Part {
     let mut random = Random::new(!ask.content_id);
+    let sealer = match ask.dialect {
+        Dialect::Gemini => Sealer::Google,
+        _ => Sealer::Anthropic,
+    };
     let tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
     Part::Thought(Thought {
         pieces: text::prose(&mut random, ask.prompt, tokens),
-        signature: format!("{:016x}{:016x}", random.next(), random.next()),
+        signature: sealer.seal(random.next()),
     })
 }
 

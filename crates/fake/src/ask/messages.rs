@@ -7,6 +7,7 @@ use super::field::{complain, flag, given, list, texts};
 use super::talk::{Role, Talk};
 use super::{Complaint, Draft, Tool, ToolChoice, model};
 use crate::dialect::{Door, Task};
+use crate::seal::Sealer;
 
 /// Fields of the interface; others are refused.
 const KNOWN: [&str; 25] = [
@@ -89,7 +90,10 @@ pub(super) fn read(
     }
     instruct(&body, talk)?;
     match body.get("messages") {
-        Some(Value::Array(messages)) if !messages.is_empty() => hear(messages, talk)?,
+        Some(Value::Array(messages)) if !messages.is_empty() => {
+            hear(messages, talk)?;
+            check_thoughts(messages, body.get("thinking").unwrap_or(&Value::Null))?;
+        }
         Some(Value::Array(_)) => {
             return Err(complain("messages: at least one message is required"));
         }
@@ -210,6 +214,48 @@ fn hear(messages: &[Value], talk: &mut Talk) -> Result<(), Complaint> {
             )));
         }
         called = calls;
+    }
+    Ok(())
+}
+
+/// Thoughts are the provider's own, and who is to think by a budget and has called tools has its thoughts of that.
+/// (<https://platform.claude.com/docs/en/build-with-claude/extended-thinking>)
+fn check_thoughts(messages: &[Value], thinking: &Value) -> Result<(), Complaint> {
+    let blocks = |message: &Value| message["content"].as_array().cloned().unwrap_or_default();
+    for (index, message) in messages.iter().enumerate() {
+        for (at, block) in blocks(message).iter().enumerate() {
+            let seal = match block["type"].as_str() {
+                Some("thinking") => "signature",
+                Some("redacted_thinking") => "data",
+                _ => continue,
+            };
+            if !block[seal]
+                .as_str()
+                .is_some_and(|seal| Sealer::Anthropic.made(seal))
+            {
+                return Err(complain(format!(
+                    "messages.{index}.content.{at}: Invalid `{seal}` in `thinking` block"
+                )));
+            }
+        }
+    }
+    let last = messages
+        .iter()
+        .rposition(|message| message["role"] == "assistant");
+    let (Some(index), "enabled") = (last, thinking["type"].as_str().unwrap_or_default()) else {
+        return Ok(());
+    };
+    let said = blocks(&messages[index]);
+    let thinks = said
+        .first()
+        .is_some_and(|block| block["type"] == "thinking" || block["type"] == "redacted_thinking");
+    if !thinks && said.iter().any(|block| block["type"] == "tool_use") {
+        return Err(complain(format!(
+            "messages.{index}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` is enabled, a \
+             final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` \
+             blocks). To avoid this requirement, disable `thinking`.",
+            said[0]["type"].as_str().unwrap_or_default()
+        )));
     }
     Ok(())
 }
@@ -345,6 +391,16 @@ mod tests {
             (
                 json!({"tools": [{"name": "f"}]}),
                 "tools.0.custom.input_schema: Field required",
+            ),
+            (
+                json!({"messages": [call, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}],
+                    "thinking": {"type": "enabled", "budget_tokens": 1_024}}),
+                "Expected `thinking` or `redacted_thinking`, but found `tool_use`",
+            ),
+            (
+                json!({"messages": [{"role": "assistant", "content": [
+                    {"type": "thinking", "thinking": "t", "signature": Sealer::Google.seal(7)}]}]}),
+                "Invalid `signature` in `thinking` block",
             ),
             (
                 json!({"thinking": {"type": "enabled", "budget_tokens": 2_000}}),

@@ -12,7 +12,8 @@ use sluicegate_core::{
 };
 use sluicegate_dialect::canonical::Inexpressible;
 use sluicegate_dialect::{
-    Changes, Crossing, Envelope, IncludeUsage, Outbound, Owed, Priority, RequestError, RequestFacts,
+    Changes, Crossing, Envelope, IncludeUsage, Outbound, Owed, Priority, RequestError,
+    RequestFacts, Seals,
 };
 
 use crate::driver::Place;
@@ -143,6 +144,7 @@ impl<'a> CandidateList<'a> {
             model: Some(model),
             include_usage: IncludeUsage::Ask,
             output_cap: None,
+            seals: Seals::default(),
             priority: provider.lane_priority.as_ref().map(|priority| Priority {
                 field: &priority.field,
                 value: LanePriority::of(self.asking.lane),

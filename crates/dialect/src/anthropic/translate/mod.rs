@@ -48,6 +48,8 @@ pub(crate) const fn members_of(feature: Feature) -> &'static [&'static str] {
         Feature::ToolArguments => &[".input"],
         Feature::ToolResultMedia | Feature::AssistantFirst => &[""],
         Feature::OutputCap => &["max_tokens"],
+        Feature::Thinking => &["thinking", "output_config.effort"],
+        Feature::Thoughts => &["messages[].content[].thinking"],
     }
 }
 

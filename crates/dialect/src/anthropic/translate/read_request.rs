@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use super::wire;
 use crate::RequestError;
+use crate::canonical::seal::give_to_calls;
 use crate::canonical::{
     Base64, JsonText, MediaType, OutputForm, Part, Placed, PlacedTurn, Places, ReadRequest,
     Request, Role, Sampling, Source, Thinking, ThinkingEffort, Tool, ToolChoice, Unsaid,
@@ -39,6 +40,7 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
             places.push(turn, &mut turns);
         }
     }
+    give_to_calls(&mut turns, &mut places);
     let config = wire.output_config.unwrap_or_default();
     unsaid.members("output_config", &config.unknown, &[]);
     let metadata = wire.metadata.unwrap_or_default();

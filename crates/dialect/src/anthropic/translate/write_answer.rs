@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::wire::Block;
 use super::{call, kind_of};
 use crate::anthropic::{ErrorOut, error_body};
+use crate::canonical::seal::before_call;
 use crate::canonical::{Answer, FinishReason, Part, Stamp};
 use crate::wire_form::to_json;
 use crate::{UpstreamError, Usage};
@@ -29,7 +30,7 @@ pub fn write_answer(answer: &Answer, stamp: &Stamp) -> Bytes {
         kind: "message",
         role: "assistant",
         model: or(&answer.model, &stamp.model),
-        content: answer.parts.iter().filter_map(block).collect(),
+        content: answer.parts.iter().flat_map(blocks).collect(),
         stop_reason: Some(stop_reason),
         stop_sequence,
         usage: WireUsage::from(answer.usage.unwrap_or_default()),
@@ -59,6 +60,26 @@ pub(super) fn stop_reason(finish: &FinishReason) -> (&'static str, Option<&str>)
         FinishReason::ToolCalls => ("tool_use", None),
         FinishReason::Refusal => ("refusal", None),
         FinishReason::Pause => ("pause_turn", None),
+    }
+}
+
+/// A call that bears a seal has a block more before it: no block of a call has a place for one.
+fn blocks(part: &Part) -> impl Iterator<Item = Block> {
+    let seal = match part {
+        Part::ToolCall { signature, .. } => signature.as_deref().map(sealed_before_call),
+        _ => None,
+    };
+    seal.into_iter().chain(block(part))
+}
+
+/// The block that bears the seal of the call that follows. Clients send it back as it is, as they do
+/// with the thoughts of Claude that are not shown.
+/// (<https://platform.claude.com/docs/en/build-with-claude/extended-thinking>)
+pub(super) fn sealed_before_call(seal: &str) -> Block {
+    Block {
+        kind: "redacted_thinking".to_owned(),
+        data: Some(before_call(seal)),
+        ..Block::default()
     }
 }
 

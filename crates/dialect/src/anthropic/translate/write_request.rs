@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::write_thinking::thinking;
 use super::{call, wire};
-use crate::canonical::seal::bears_no_name;
+use crate::canonical::seal::is_claudes;
 use crate::canonical::{
     Feature, Losses, MediaType, OutputForm, Part, Request, Role, Sampling, Source, Spot, Target,
     Tool, ToolChoice, WrittenRequest,
@@ -17,10 +17,10 @@ const NAME_BYTES_MAX: usize = 128;
 /// Writes `request` for `target`.
 ///
 /// Instructions go to `system`, wherever they stood; turns of one side in a row become one, results
-/// of tools first, as this dialect wants them. Thoughts without a seal are left out, since their
-/// provider was another. How much to think is a wish: it is left out where it would make the request
-/// illegal (a tool is forced, a temperature is set, the maximum leaves no room, or the model is in
-/// the middle of calls that it began without thinking).
+/// of tools first, as this dialect wants them. Thoughts without a seal of Claude's are left out, since
+/// their provider was another. How much to think is a wish: it is left out where it would make the
+/// request illegal (a tool is forced, a temperature is set, the maximum leaves no room, or the model is
+/// in the middle of calls that it began without thinking).
 pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     let mut unsaid = Losses::default();
     let (system, messages) = conversation(request, &mut unsaid);
@@ -42,7 +42,9 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         .cloned()
         .collect();
     let max_tokens = request.output_cap.unwrap_or(target.output_cap_default);
-    let (thinking, effort) = thinking(request, target, max_tokens);
+    let mut foregone = Vec::new();
+    target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
+    let (thinking, effort) = thinking(request, target, max_tokens, &mut foregone);
     let (format, must_instruct) = format(&request.output, target);
     let tools = tools(&request.tools, target, &mut unsaid);
     let wire = wire::Request {
@@ -71,7 +73,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         }),
         ..wire::Request::default()
     };
-    WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
+    WrittenRequest::new(to_json(&wire), unsaid, must_instruct).without(foregone)
 }
 
 fn name_sampling(sampling: &Sampling, unsaid: &mut Losses) {
@@ -232,14 +234,14 @@ fn block(part: &Part, unsaid: &mut Losses) -> Option<wire::Block> {
         }),
         Part::Thinking { text, signature } => {
             let signature = signature.clone();
-            let signature = signature.filter(|seal| !seal.is_empty() && bears_no_name(seal))?;
+            let signature = signature.filter(|seal| is_claudes(seal))?;
             Some(wire::Block {
                 thinking: Some(text.clone()),
                 signature: Some(signature),
                 ..block("thinking")
             })
         }
-        Part::SealedThinking(data) => bears_no_name(data).then(|| wire::Block {
+        Part::SealedThinking(data) => is_claudes(data).then(|| wire::Block {
             data: Some(data.clone()),
             ..block("redacted_thinking")
         }),

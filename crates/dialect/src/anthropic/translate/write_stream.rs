@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::call;
 use super::json_end::JsonEnd;
 use super::wire::Block;
-use super::write_answer::{Message, WireUsage, error_out, stop_reason};
+use super::write_answer::{Message, WireUsage, error_out, sealed_before_call, stop_reason};
 use crate::Usage;
 use crate::anthropic::{ErrorOut, error_event};
 use crate::canonical::{Event, FinishReason, Stamp};
@@ -55,7 +55,15 @@ struct Held {
     call: u32,
     id: String,
     name: String,
+    signature: Option<String>,
     arguments: String,
+}
+
+impl Held {
+    fn bytes(&self) -> usize {
+        let signature = self.signature.as_ref().map_or(0, String::len);
+        self.id.len() + self.name.len() + signature + self.arguments.len()
+    }
 }
 
 impl StreamWriter {
@@ -115,8 +123,20 @@ impl StreamWriter {
                 self.close(out);
             }
             Event::ToolCall {
-                index, id, name, ..
-            } => self.call(*index, id, name, out),
+                index,
+                id,
+                name,
+                signature,
+            } => self.call(
+                Held {
+                    call: *index,
+                    id: id.clone(),
+                    name: name.clone(),
+                    signature: signature.clone(),
+                    arguments: String::new(),
+                },
+                out,
+            ),
             Event::Arguments { index, text } => self.arguments(*index, text, out),
             Event::End { finish, usage } => self.end(finish, *usage, out),
             Event::Error(error) => {
@@ -175,33 +195,32 @@ impl StreamWriter {
         }
     }
 
-    fn call(&mut self, call: u32, id: &str, name: &str, out: &mut BytesMut) {
+    fn call(&mut self, call: Held, out: &mut BytesMut) {
         self.calls = true;
         match &self.open {
             Some(Open::Call { end, .. }) if !end.is_whole() => {
-                self.hold(id.len() + name.len(), out);
-                self.held.push_back(Held {
-                    call,
-                    id: id.to_owned(),
-                    name: name.to_owned(),
-                    arguments: String::new(),
-                });
+                self.hold(call.bytes(), out);
+                self.held.push_back(call);
             }
-            _ => self.begin_call(call, id, name, out),
+            _ => self.begin_call(&call, out),
         }
     }
 
-    fn begin_call(&mut self, call: u32, id: &str, name: &str, out: &mut BytesMut) {
+    fn begin_call(&mut self, call: &Held, out: &mut BytesMut) {
+        if let Some(signature) = &call.signature {
+            self.begin(sealed_before_call(signature), out);
+        }
         let input = RawValue::from_string("{}".to_owned());
         let block = Block {
             kind: "tool_use".to_owned(),
-            id: Some(call::legal_id(id).into_owned()),
-            name: Some(name.to_owned()),
+            id: Some(call::legal_id(&call.id).into_owned()),
+            name: Some(call.name.clone()),
             input: Some(input.expect("an empty object is valid JSON")),
             ..Block::default()
         };
         self.begin(block, out);
         let end = JsonEnd::default();
+        let call = call.call;
         self.open = Some(Open::Call { call, end });
     }
 
@@ -252,10 +271,8 @@ impl StreamWriter {
     }
 
     fn write_held(&mut self, held: &Held, out: &mut BytesMut) {
-        self.held_bytes = self
-            .held_bytes
-            .saturating_sub(held.id.len() + held.name.len() + held.arguments.len());
-        self.begin_call(held.call, &held.id, &held.name, out);
+        self.held_bytes = self.held_bytes.saturating_sub(held.bytes());
+        self.begin_call(held, out);
         if let Some(Open::Call { end, .. }) = &mut self.open
             && !held.arguments.is_empty()
         {

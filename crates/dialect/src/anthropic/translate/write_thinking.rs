@@ -1,15 +1,41 @@
 //! How much a model is told to think.
 //!
-//! A request's word on it is a wish: it is left out where it would make the request illegal.
+//! A request's word on it is a wish: it goes unheard where it would make the request illegal, and the
+//! client is told.
 
 use super::wire;
-use crate::canonical::{Part, Request, Role, Target, Thinking, ThinkingEffort, ThinkingForm};
+use crate::canonical::seal::{is_claudes, loses_thoughts};
+use crate::canonical::{
+    Feature, Part, Request, Role, Target, Thinking, ThinkingEffort, ThinkingForm,
+};
 
 /// The least number of tokens that a model may be told to think.
 const BUDGET_MIN: u64 = 1_024;
 
-/// How to think, and with how much effort.
+/// How to think, and with how much effort. A wish that goes unheard is told to `foregone`, and so are
+/// thoughts that a thinking model would go on with and does not get.
 pub(crate) fn thinking(
+    request: &Request,
+    target: &Target,
+    max_tokens: u64,
+    foregone: &mut Vec<Feature>,
+) -> (Option<wire::Thinking>, Option<String>) {
+    let (thinking, effort) = wished(request, target, max_tokens);
+    let can_think = target.thinking != ThinkingForm::None;
+    if can_think && asks(request.thinking) && thinking.is_none() {
+        foregone.push(Feature::Thinking);
+    }
+    if can_think && loses_thoughts(request, is_claudes) {
+        foregone.push(Feature::Thoughts);
+    }
+    (thinking, effort)
+}
+
+const fn asks(wish: Thinking) -> bool {
+    matches!(wish, Thinking::Adaptive(_) | Thinking::Budget(_))
+}
+
+fn wished(
     request: &Request,
     target: &Target,
     max_tokens: u64,
@@ -71,8 +97,10 @@ pub(crate) const fn thinking_budget(effort: ThinkingEffort) -> u64 {
     }
 }
 
-/// Whether the last turn of the model called tools without a sealed thought before: it cannot begin
-/// to think then.
+/// Whether the last turn of the model called tools without a thought of Claude's before: it cannot
+/// begin to think then, as it has to go on with what it thought.
+/// (<https://platform.claude.com/docs/en/build-with-claude/extended-thinking>, "Expected `thinking` or
+/// `redacted_thinking`, but found `tool_use`".) A model that thinks as it sees fit has no such rule.
 fn is_amid_calls(request: &Request) -> bool {
     let mut turns = request.turns.iter().rev();
     let Some(last) = turns.find(|turn| turn.role == Role::Assistant) else {
@@ -82,9 +110,10 @@ fn is_amid_calls(request: &Request) -> bool {
         .parts
         .iter()
         .any(|part| matches!(part, Part::ToolCall { .. }));
-    let is_sealed = |part: &Part| {
-        matches!(part, Part::SealedThinking(_))
-            || matches!(part, Part::Thinking { signature: Some(seal), .. } if !seal.is_empty())
+    let is_sealed = |part: &Part| match part {
+        Part::SealedThinking(seal) => is_claudes(seal),
+        Part::Thinking { signature, .. } => signature.as_deref().is_some_and(is_claudes),
+        _ => false,
     };
     calls && !last.parts.iter().any(is_sealed)
 }

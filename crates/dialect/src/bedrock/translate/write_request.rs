@@ -31,7 +31,9 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     let sampling = target.sampling(&request.sampling, &mut unsaid);
     let config = inference_config(request, &sampling, &mut unsaid);
     let names_stops = family == Family::Claude && config.stop_sequences.is_some();
-    let (thinking, effort) = thinking_of(request, target, family);
+    let mut foregone = Vec::new();
+    target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
+    let (thinking, effort) = thinking_of(request, target, family, &mut foregone);
     let (text_format, must_instruct) = text_format(&request.output, target);
     let fields = model_fields(sampling.top_k, family, thinking, &mut unsaid);
     let wire = wire::Request {
@@ -47,7 +49,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         // Which text it was is not told otherwise.
         additional_model_response_field_paths: names_stops.then_some(["/stop_sequence"]),
     };
-    WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
+    WrittenRequest::new(to_json(&wire), unsaid, must_instruct).without(foregone)
 }
 
 fn inference_config(
@@ -95,10 +97,11 @@ fn thinking_of(
     request: &Request,
     target: &Target,
     family: Family,
+    foregone: &mut Vec<Feature>,
 ) -> (Option<crate::anthropic::Thinking>, Option<String>) {
     if family == Family::Claude {
         let cap = request.output_cap.unwrap_or(target.output_cap_default);
-        let (thinking, effort) = thinking(request, target, cap);
+        let (thinking, effort) = thinking(request, target, cap, foregone);
         let effort = effort.map(|effort| match &*effort {
             "xhigh" | "max" if thinking.is_none() => MOST_WITHOUT_THINKING.to_owned(),
             _ => effort,
@@ -106,8 +109,15 @@ fn thinking_of(
         return (thinking, effort);
     }
     let effort = match request.thinking {
+        Thinking::Unsaid | Thinking::Off => return (None, None),
         Thinking::Adaptive(Some(effort)) if target.thinking == ThinkingForm::Effort => effort,
-        _ => return (None, None),
+        // There is no word for a number of tokens, nor for as the model sees fit.
+        Thinking::Adaptive(_) | Thinking::Budget(_) => {
+            if target.thinking != ThinkingForm::None {
+                foregone.push(Feature::Thinking);
+            }
+            return (None, None);
+        }
     };
     let word = match effort {
         ThinkingEffort::Minimal | ThinkingEffort::Low => "low",

@@ -7,7 +7,7 @@ use super::wire::{Block, Message, Reasoning, ReasoningText, ToolResult, ToolUse}
 use super::write_media::{audio, document, image};
 use crate::anthropic::call;
 use crate::canonical::call_id;
-use crate::canonical::seal::bears_no_name;
+use crate::canonical::seal::is_claudes;
 use crate::canonical::{Feature, Losses, Part, Request, Role, Spot};
 
 /// Writes the turns of one request.
@@ -137,7 +137,7 @@ impl TurnWriter {
             }),
             Part::Thinking { text, signature } => {
                 let signature = signature.clone();
-                let signature = signature.filter(|seal| !seal.is_empty() && bears_no_name(seal))?;
+                let signature = signature.filter(|seal| is_claudes(seal))?;
                 self.thought(Reasoning {
                     reasoning_text: Some(ReasoningText {
                         text: text.clone(),
@@ -146,7 +146,7 @@ impl TurnWriter {
                     redacted_content: None,
                 })
             }
-            Part::SealedThinking(data) if bears_no_name(data) => self.thought(Reasoning {
+            Part::SealedThinking(data) if is_claudes(data) => self.thought(Reasoning {
                 reasoning_text: None,
                 redacted_content: Some(data.clone()),
             }),

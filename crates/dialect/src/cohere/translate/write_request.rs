@@ -3,6 +3,7 @@
 use super::wire;
 use super::write_messages::write_turn;
 use crate::anthropic::thinking_budget;
+use crate::canonical::seal::lacks_stored;
 use crate::canonical::{
     Feature, JsonText, Losses, OutputForm, Request, Spot, Target, Thinking, ThinkingForm, Tool,
     ToolChoice, WrittenRequest,
@@ -41,6 +42,12 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         ToolChoice::Any | ToolChoice::Named(_) => Some("REQUIRED"),
     };
     name_sampling(request, &mut unsaid);
+    let mut foregone = Vec::new();
+    target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
+    // A plan of its own, as far as anybody can tell.
+    if lacks_stored(request) {
+        foregone.push(Feature::Thoughts);
+    }
     let stop = &request.stop[..request.stop.len().min(STOP_MAX)];
     let sampling = &request.sampling;
     let wire = wire::Request {
@@ -61,7 +68,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         seed: sampling.seed.filter(|seed| *seed >= 0),
         stream: request.stream.then_some(true),
     };
-    WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
+    WrittenRequest::new(to_json(&wire), unsaid, must_instruct).without(foregone)
 }
 
 /// Probabilities are told by the numbers of tokens here, which say nothing elsewhere.

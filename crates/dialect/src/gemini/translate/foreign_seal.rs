@@ -8,7 +8,7 @@
 use super::wire;
 
 /// As it is documented for requests.
-pub(super) const ASKED: &str = "skip_thought_signature_validator";
+pub(in crate::gemini) const ASKED: &str = "skip_thought_signature_validator";
 /// The same in base64, as SDKs take the seals in answers for bytes.
 pub(super) const ANSWERED: &str = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=";
 
@@ -20,6 +20,15 @@ pub(super) fn seal(parts: &mut [wire::Part], seal: &str) {
             .thought_signature
             .get_or_insert_with(|| seal.to_owned());
     }
+}
+
+/// Whether the JSON string `raw` is that stand-in as it is answered. Sent back so, it is what nobody
+/// documents to be taken (<https://github.com/langchain-ai/langchain-google/pull/1972>).
+pub(in crate::gemini) fn is_stand_in(raw: &[u8]) -> bool {
+    let inner = raw
+        .strip_prefix(b"\"")
+        .and_then(|raw| raw.strip_suffix(b"\""));
+    inner == Some(ANSWERED.as_bytes())
 }
 
 /// A seal that its model may know again.

@@ -1,5 +1,6 @@
 //! Google's `generateContent` to and from the canonical form.
 
+mod carried;
 mod foreign_seal;
 mod function_name;
 mod logprobs;
@@ -20,6 +21,8 @@ use sluicegate_catalog::ErrorClass;
 
 use crate::canonical::Feature;
 
+pub(super) use carried::is_carried;
+pub(super) use foreign_seal::{ASKED as STAND_IN, is_stand_in};
 pub use read_answer::read_answer;
 pub use read_request::read_request;
 pub use read_stream::StreamReader;
@@ -48,6 +51,8 @@ pub(crate) const fn members_of(feature: Feature) -> &'static [&'static str] {
         Feature::ToolArguments => &[".functionCall.args"],
         Feature::ToolResultMedia | Feature::AssistantFirst => &[""],
         Feature::OutputCap => &["generationConfig.maxOutputTokens"],
+        Feature::Thinking => &["generationConfig.thinkingConfig"],
+        Feature::Thoughts => &["contents[].parts[].thought"],
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::function_name::made_id;
 use super::{logprobs, wire};
+use crate::canonical::seal::of_google;
 use crate::canonical::{Answer, FinishReason, Part};
 use crate::wire_form::parse;
 use crate::{RequestError, Usage};
@@ -72,16 +73,18 @@ fn parts(content: wire::Content, answer_id: &str) -> Vec<Part> {
             calls += 1;
             continue;
         }
-        let Some(text) = part.text.filter(|text| !text.is_empty()) else {
+        let seal = part.thought_signature.filter(|seal| !seal.is_empty());
+        let seal = seal.as_deref().map(of_google);
+        let text = part.text.unwrap_or_default();
+        if part.thought == Some(true) && !text.is_empty() {
+            let signature = seal;
+            parts.push(Part::Thinking { text, signature });
             continue;
-        };
-        parts.push(if part.thought == Some(true) {
-            // Whoever takes seals back would take this one for its own.
-            let signature = None;
-            Part::Thinking { text, signature }
-        } else {
-            Part::Text(text)
-        });
+        }
+        if !text.is_empty() {
+            parts.push(Part::Text(text));
+        }
+        parts.extend(seal.map(Part::SealedThinking));
     }
     parts
 }

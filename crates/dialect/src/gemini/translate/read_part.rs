@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::function_name::Calls;
-use super::{foreign_seal, wire};
+use super::{carried, foreign_seal, wire};
+use crate::canonical::seal::of_google;
 use crate::canonical::{Address, Base64, MediaType, Part, Placed, SoundFormat, Source, Unsaid};
 
 /// Members that change nothing that the other side could be told of.
@@ -60,10 +61,16 @@ fn said(wire: wire::Part, place: &str, calls: &mut Calls, unsaid: &mut Unsaid) -
         });
         return read.or_else(|| lost(place, "fileData", unsaid));
     }
+    let seal = wire.thought_signature.filter(|seal| !seal.is_empty());
+    if let Some(carried) = seal.as_deref() {
+        let thought = carried::read(wire.text.as_deref(), carried);
+        if thought.is_some() {
+            return thought;
+        }
+    }
     let text = wire.text?;
     if wire.thought == Some(true) {
-        // Its seal, if any, means nothing to another provider.
-        let signature = None;
+        let signature = seal.as_deref().map(of_google);
         return Some(Part::Thinking { text, signature });
     }
     Some(Part::Text(text))

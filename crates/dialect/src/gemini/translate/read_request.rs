@@ -7,8 +7,8 @@ use super::wire_value::Number;
 use super::{read_part, wire};
 use crate::RequestError;
 use crate::canonical::{
-    JsonText, OutputForm, Placed, PlacedTurn, Places, ReadRequest, Request, Role, Sampling,
-    Thinking, ThinkingEffort, Unsaid,
+    JsonText, OutputForm, Part, Placed, PlacedTurn, Places, ReadRequest, Request, Role, Sampling,
+    Thinking, ThinkingEffort, Turn, Unsaid,
 };
 use crate::openai::fits_strict;
 use crate::wire_form::parse;
@@ -16,8 +16,8 @@ use crate::wire_form::parse;
 /// Reads a request that is to be written in another dialect.
 ///
 /// Which model is asked, and whether the answer is streamed, stands in the path: the request says
-/// neither, and the caller adds both. Seals of anything but calls are left out, as only the model
-/// that made them reads them.
+/// neither, and the caller adds both. Seals of Google's on texts are left out, as only the model that
+/// made them reads them.
 ///
 /// # Errors
 /// [`RequestError`] where a member that is read here has a type that it cannot have.
@@ -53,8 +53,19 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
             place,
             speaker: ".role",
         };
-        places.push(turn, &mut turns);
+        // What a model said in a row is one turn: of a stream it comes back in as many contents as it had pieces.
+        let goes_on = |last: &Turn| last.role == role && role == Role::Assistant;
+        let is_empty = |last: &Turn| last.parts.is_empty() || turn.parts.is_empty();
+        if turns
+            .last()
+            .is_some_and(|last| goes_on(last) && !is_empty(last))
+        {
+            places.push_to_last(turn, &mut turns);
+        } else {
+            places.push(turn, &mut turns);
+        }
     }
+    join_thoughts(&mut turns, &mut places);
     let mut tools = tools(wire.tools, &mut places, &mut unsaid);
     let tool_choice = tool_choice(wire.tool_config, &mut tools, &mut unsaid);
     let mut config = wire.generation_config.unwrap_or_default();
@@ -95,6 +106,29 @@ fn parts(
         parts.extend(read_part::part(part, &place, calls, unsaid));
     }
     parts
+}
+
+/// A thought comes back from a stream in as many parts as it had pieces, of which the last bears the seal, and it is of all of them.
+fn join_thoughts(turns: &mut [Turn], places: &mut Places) {
+    for (at, turn) in turns.iter_mut().enumerate() {
+        places.join_parts(at, &mut turn.parts, |part, before| match (part, before) {
+            (
+                Part::Thinking {
+                    text: more,
+                    signature: seal,
+                },
+                Part::Thinking {
+                    text,
+                    signature: signature @ None,
+                },
+            ) => {
+                text.push_str(more);
+                *signature = seal.take();
+                true
+            }
+            _ => false,
+        });
+    }
 }
 
 fn name_what_is_ours_alone(config: &wire::GenerationConfig, unsaid: &mut Unsaid) {

@@ -7,6 +7,7 @@ use sluicegate_catalog::Provider;
 
 use super::read_answer::{call_id, finish, says_spoilt};
 use super::{logprobs, wire};
+use crate::canonical::seal::of_google;
 use crate::canonical::{Event, FinishReason};
 use crate::gemini::stream::object_of;
 use crate::json::{self, Cursor};
@@ -166,13 +167,18 @@ impl StreamReader {
                 let text = args.get().to_owned();
                 Event::Arguments { index, text }
             }));
-        } else if let Some(text) = part.text.filter(|text| !text.is_empty()) {
-            self.says = true;
-            events.push(if part.thought == Some(true) {
-                Event::Thinking(text)
-            } else {
-                Event::Text(text)
-            });
+            return;
+        }
+        let seal = part.thought_signature.filter(|seal| !seal.is_empty());
+        let seal = seal.as_deref().map(of_google);
+        let text = part.text.filter(|text| !text.is_empty());
+        self.says |= text.is_some();
+        if part.thought == Some(true) {
+            events.extend(text.map(Event::Thinking));
+            events.extend(seal.map(Event::Signature));
+        } else {
+            events.extend(text.map(Event::Text));
+            events.extend(seal.map(Event::SealedThinking));
         }
     }
 

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::foreign_seal::{self, seal};
 use super::status_of;
 use super::wire_value::Listed;
-use super::{logprobs, wire};
+use super::{carried, logprobs, wire};
 use crate::anthropic::call;
 use crate::canonical::{Answer, FinishReason, Part, Stamp};
 use crate::gemini::{ErrorOut, error_body};
@@ -85,19 +85,22 @@ pub(super) const fn finish_reason(finish: &FinishReason) -> &'static str {
 fn part(part: &Part) -> Option<wire::Part> {
     match part {
         Part::Text(text) | Part::Refusal(text) => Some(text_part(text.clone(), false)),
+        Part::Thinking {
+            text,
+            signature: Some(seal),
+        } => Some(carried::thought(text, seal)),
         Part::Thinking { text, .. } => Some(text_part(text.clone(), true)),
+        Part::SealedThinking(data) => Some(carried::sealed(data)),
         Part::ToolCall {
             id,
             name,
             arguments,
             signature,
         } => Some(call_part(id, name, arguments, signature.as_deref())),
-        // No answer of a provider holds the others, and nobody here reads sealed thoughts.
-        Part::SealedThinking(_)
-        | Part::Image(_)
-        | Part::Document { .. }
-        | Part::Audio { .. }
-        | Part::ToolResult { .. } => None,
+        // No answer of a provider holds the others.
+        Part::Image(_) | Part::Document { .. } | Part::Audio { .. } | Part::ToolResult { .. } => {
+            None
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use super::read_part::is_film;
 use super::wire;
 use super::wire_value::Listed;
 use crate::anthropic::call;
+use crate::canonical::seal::{googles, open_turns};
 use crate::canonical::{
     Base64, Feature, JsonText, Losses, MediaType, Part, Request, Role, Source, Target, ThinkingForm,
 };
@@ -30,13 +31,7 @@ pub(super) fn conversation(
     let mut contents: Vec<(Role, Vec<wire::Part>)> = Vec::new();
     for (index, turn) in request.turns.iter().enumerate() {
         writer.unsaid.at_turn(index);
-        let parts = turn.parts.iter().enumerate();
-        let parts: Vec<_> = parts
-            .filter_map(|(index, part)| {
-                writer.unsaid.at_part(index);
-                writer.part(part)
-            })
-            .collect();
+        let parts = writer.parts(&turn.parts);
         if turn.role.instructs() {
             system.extend(parts);
         } else if let Some((_, last)) = contents.last_mut().filter(|(role, _)| *role == turn.role) {
@@ -73,6 +68,18 @@ pub(super) fn conversation(
     (instruction, contents.into_iter().map(content).collect())
 }
 
+/// Whether the model is in the middle of calls and does not get the seal of some: it goes on without
+/// what it thought. Of the calls of one answer the first bears it.
+pub(super) fn lacks_seals(request: &Request) -> bool {
+    open_turns(request).iter().any(|turn| {
+        let mut calls = turn.parts.iter().filter_map(|part| match part {
+            Part::ToolCall { signature, .. } => Some(signature),
+            _ => None,
+        });
+        turn.role == Role::Assistant && calls.next().is_some_and(Option::is_none)
+    })
+}
+
 struct Writer<'a> {
     names: BTreeMap<&'a str, &'a str>,
     /// Whether the model is one of those that seal calls and take media in results.
@@ -81,7 +88,33 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Texts that are empty, and thoughts, are left out: another model's mean nothing here.
+    /// A seal that is no call's belongs to the text before it, or stands alone where there is none.
+    /// (<https://ai.google.dev/gemini-api/docs/thought-signatures>)
+    fn parts(&mut self, parts: &[Part]) -> Vec<wire::Part> {
+        let mut written: Vec<wire::Part> = Vec::with_capacity(parts.len());
+        for (index, part) in parts.iter().enumerate() {
+            self.unsaid.at_part(index);
+            let Part::SealedThinking(seal) = part else {
+                written.extend(self.part(part));
+                continue;
+            };
+            let Some(seal) = googles(seal) else { continue };
+            let bears_none = |last: &&mut wire::Part| {
+                last.text.is_some() && last.thought.is_none() && last.thought_signature.is_none()
+            };
+            match written.last_mut().filter(bears_none) {
+                Some(last) => last.thought_signature = Some(seal.to_owned()),
+                None => written.push(wire::Part {
+                    thought_signature: Some(seal.to_owned()),
+                    ..text_part(String::new())
+                }),
+            }
+        }
+        written
+    }
+
+    /// Texts that are empty are left out, and so are thoughts without a seal of Google's: another
+    /// model's mean nothing here.
     fn part(&mut self, part: &Part) -> Option<wire::Part> {
         match part {
             Part::Text(text) | Part::Refusal(text) => {
@@ -122,7 +155,15 @@ impl Writer<'_> {
                 parts,
                 is_error,
             } => Some(self.result(id, parts, *is_error)),
-            Part::Thinking { .. } | Part::SealedThinking(_) => None,
+            Part::Thinking { text, signature } => {
+                let seal = signature.as_deref().and_then(googles)?;
+                Some(wire::Part {
+                    thought: Some(true),
+                    thought_signature: Some(seal.to_owned()),
+                    ..text_part(text.clone())
+                })
+            }
+            Part::SealedThinking(_) => None,
         }
     }
 

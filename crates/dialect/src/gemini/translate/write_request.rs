@@ -2,7 +2,7 @@
 
 use super::wire;
 use super::wire_value::{Listed, Number};
-use super::write_contents::conversation;
+use super::write_contents::{conversation, lacks_seals};
 use crate::canonical::{
     Feature, Losses, OutputForm, Request, Target, Thinking, ThinkingEffort, ThinkingForm, Tool,
     ToolChoice, WrittenRequest,
@@ -35,6 +35,12 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     if has_tools && request.parallel_tool_calls == Some(false) {
         unsaid.push(Feature::ParallelToolCalls);
     }
+    let mut foregone = Vec::new();
+    target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
+    // Models that take an effort are those that seal calls.
+    if target.thinking == ThinkingForm::Effort && lacks_seals(request) {
+        foregone.push(Feature::Thoughts);
+    }
     let (config, must_instruct) = generation_config(request, target, &mut unsaid);
     let wire = wire::Request {
         system_instruction,
@@ -51,7 +57,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         generation_config: config,
         ..wire::Request::default()
     };
-    WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
+    WrittenRequest::new(to_json(&wire), unsaid, must_instruct).without(foregone)
 }
 
 fn tools(tools: &[Tool], target: &Target, unsaid: &mut Losses) -> Vec<wire::FunctionDeclaration> {

@@ -9,7 +9,7 @@ use bytes::BytesMut;
 
 use super::foreign_seal::{self, seal};
 use super::write_answer::{call_part, candidate, error_out, finish_reason, text_part};
-use super::{logprobs, wire};
+use super::{carried, logprobs, wire};
 use crate::anthropic::json_end::JsonEnd;
 use crate::canonical::{Event, FinishReason, Stamp};
 use crate::gemini::framing::{Frames, Framing};
@@ -71,8 +71,6 @@ impl StreamWriter {
     }
 
     /// Appends what the client gets of `event`. Nothing comes after an end or an error.
-    ///
-    /// Seals of thoughts and sealed thoughts have no place here.
     pub fn write(&mut self, event: &Event, out: &mut BytesMut) {
         if self.ended {
             return;
@@ -91,7 +89,9 @@ impl StreamWriter {
                 self.part(text_part(text.clone(), false), out);
             }
             Event::Thinking(text) => self.part(text_part(text.clone(), true), out),
-            Event::Signature(_) | Event::SealedThinking(_) => {}
+            // It is of the thoughts that came before it.
+            Event::Signature(seal) => self.part(carried::thought("", seal), out),
+            Event::SealedThinking(data) => self.part(carried::sealed(data), out),
             Event::ToolCall {
                 index,
                 id,

@@ -1,5 +1,6 @@
 //! Chat completions to and from the canonical form.
 
+mod carried;
 pub(crate) mod effort;
 pub(crate) mod logprobs;
 mod read_answer;
@@ -16,6 +17,7 @@ use sluicegate_catalog::ErrorClass;
 
 use crate::canonical::Feature;
 
+pub(super) use carried::is_carried;
 pub(crate) use read_answer::call_id;
 pub use read_answer::read_answer;
 pub use read_request::read_request;
@@ -50,6 +52,8 @@ pub(crate) const fn members_of(feature: Feature) -> &'static [&'static str] {
         Feature::ToolArguments => &[".function.arguments"],
         Feature::ToolResultMedia | Feature::AssistantFirst => &[""],
         Feature::OutputCap => &["max_completion_tokens", "max_tokens"],
+        Feature::Thinking => &["reasoning_effort"],
+        Feature::Thoughts => &["messages[].reasoning_content"],
     }
 }
 

@@ -1,12 +1,16 @@
 //! A message of a chat completion request as a turn.
 
-use super::wire;
+use super::{carried, wire};
 use crate::canonical::{Base64, Part, Placed, PlacedTurn, Role, SoundFormat, Source, Unsaid};
 use crate::data_url::{self, source};
 use crate::wire_form::TextOr;
 
 /// A message as a turn; `None` where nobody can tell who speaks.
-pub(super) fn turn(message: wire::Message, place: &str, unsaid: &mut Unsaid) -> Option<PlacedTurn> {
+pub(super) fn turn(
+    mut message: wire::Message,
+    place: &str,
+    unsaid: &mut Unsaid,
+) -> Option<PlacedTurn> {
     let role = match message.role.as_deref() {
         Some("system") => Role::System,
         Some("developer") => Role::Developer,
@@ -22,14 +26,9 @@ pub(super) fn turn(message: wire::Message, place: &str, unsaid: &mut Unsaid) -> 
     if message.name.is_some() && !is_result {
         unsaid.name(format!("{place}.name"));
     }
-    let mut parts = Vec::new();
-    if let Some(text) = message.reasoning_content.or(message.reasoning) {
-        let thought = Part::Thinking {
-            text,
-            signature: None,
-        };
-        parts.push(Placed::new(thought, format!("{place}.reasoning_content")));
-    }
+    let (shown, thoughts) = carried::thoughts_of(&mut message);
+    let shown = shown.map(|part| Placed::new(part, format!("{place}.reasoning_content")));
+    let mut parts = Vec::from_iter(shown);
     content(message.content, place, &mut parts, unsaid);
     if let Some(text) = message.refusal {
         parts.push(Placed::new(Part::Refusal(text), format!("{place}.refusal")));
@@ -50,6 +49,7 @@ pub(super) fn turn(message: wire::Message, place: &str, unsaid: &mut Unsaid) -> 
         };
         parts.push(Placed::new(part, place));
     }
+    let mut parts = thoughts.among(parts, &format!("{place}.extra_content"));
     if is_result {
         let id = message.tool_call_id.unwrap_or_default();
         parts = vec![Placed::result(id, parts, false, place)];

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::canonical::seal::{googles, of_google};
 use crate::wire_form::{TextOr, Unknown};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -87,6 +88,8 @@ pub(super) struct Message {
     pub(super) tool_call_id: Option<String>,
     #[serde(skip_serializing)]
     pub(super) name: Option<String>,
+    #[serde(skip_serializing)]
+    pub(super) extra_content: Option<Box<RawValue>>,
     #[serde(flatten, skip_serializing)]
     pub(super) unknown: Unknown,
 }
@@ -151,7 +154,8 @@ pub(super) struct Call {
 }
 
 /// What a provider adds to a call that OpenAI has no place for. Google's servers for OpenAI's clients
-/// put their seal here (<https://ai.google.dev/gemini-api/docs/thought-signatures>).
+/// put their seal here (<https://ai.google.dev/gemini-api/docs/thought-signatures>). Those that we write
+/// bear Google's name, so that they are kept from other providers of this dialect.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct ExtraContent {
@@ -168,14 +172,15 @@ struct GoogleContent {
 
 impl ExtraContent {
     pub(super) fn sealed(signature: &str) -> Self {
-        let thought_signature = Some(signature.to_owned());
+        let thought_signature = Some(of_google(signature));
         Self {
             google: Some(GoogleContent { thought_signature }),
         }
     }
 
     pub(super) fn into_signature(self) -> Option<String> {
-        self.google?.thought_signature
+        let seal = self.google?.thought_signature?;
+        Some(googles(&seal).map(str::to_owned).unwrap_or(seal))
     }
 }
 

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use serde::Serialize;
 
+use super::carried::{Carrier, ExtraContent};
 use super::logprobs::ChoiceLogprobs;
 use super::{code_of, kind_of, wire};
 use crate::canonical::{Answer, FinishReason, Part, Stamp};
@@ -69,11 +70,14 @@ fn message(parts: &[Part]) -> Message {
         reasoning_content: None,
         refusal: None,
         tool_calls: Vec::new(),
+        extra_content: None,
     };
+    let mut carrier = Carrier::default();
     let add = |place: &mut Option<String>, text: &str| {
         place.get_or_insert_default().push_str(text);
     };
     for part in parts {
+        carrier.note_part(part);
         match part {
             Part::Text(text) => add(&mut message.content, text),
             Part::Thinking { text, .. } => add(&mut message.reasoning_content, text),
@@ -100,7 +104,7 @@ fn message(parts: &[Part]) -> Message {
                     extra_content: signature.as_deref().map(wire::ExtraContent::sealed),
                 });
             }
-            // No answer of a provider holds the others, and nobody here reads sealed thoughts.
+            // No answer of a provider holds the others, and sealed thoughts are carried.
             Part::SealedThinking(_)
             | Part::Image(_)
             | Part::Document { .. }
@@ -108,6 +112,7 @@ fn message(parts: &[Part]) -> Message {
             | Part::ToolResult { .. } => {}
         }
     }
+    message.extra_content = carrier.finish();
     message
 }
 
@@ -139,6 +144,8 @@ struct Message {
     refusal: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<wire::Call>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<ExtraContent>,
 }
 
 /// The usage of an answer or of a stream. The input includes what a cache held.

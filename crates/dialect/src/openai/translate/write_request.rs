@@ -40,6 +40,8 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     if sampling.top_k.is_some() {
         unsaid.push(Feature::TopK);
     }
+    let mut foregone = Vec::new();
+    target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
     let has_tools = !request.tools.is_empty();
     let (response_format, must_instruct) = response_format(&request.output, target);
     let (max_tokens, max_completion_tokens) = match target.cap_name {
@@ -78,7 +80,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
             .filter(|user| user.chars().count() <= USER_CHARS_MAX),
         ..wire::Request::default()
     };
-    WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
+    WrittenRequest::new(to_json(&wire), unsaid, must_instruct).without(foregone)
 }
 
 fn write_turn(turn: &Turn, messages: &mut Vec<wire::Message>, unsaid: &mut Losses) {

@@ -3,6 +3,7 @@
 use bytes::BytesMut;
 use serde::Serialize;
 
+use super::carried::{Carrier, ExtraContent};
 use super::logprobs::ChoiceLogprobs;
 use super::wire;
 use super::write_answer::{WireUsage, error_out, finish_reason};
@@ -21,24 +22,28 @@ pub struct StreamWriter {
     calls: bool,
     /// Calls that have no arguments yet.
     bare_calls: Vec<u32>,
+    carrier: Carrier,
 }
 
 impl StreamWriter {
     /// A stream that has not begun. The stamp's id and model hold until the provider tells its own.
-    pub const fn new(stamp: Stamp, usage_chunk: UsageChunk) -> Self {
+    pub fn new(stamp: Stamp, usage_chunk: UsageChunk) -> Self {
         Self {
             stamp,
             usage_chunk,
             calls: false,
             bare_calls: Vec::new(),
+            carrier: Carrier::default(),
         }
     }
 
     /// Appends what the client gets of `event`.
     ///
-    /// Seals and sealed thoughts have no place here. A sign of life becomes a comment without a blank
-    /// line, which no SDK takes for an event.
+    /// Sealed thoughts come once, all together, before the end: some SDKs put pieces of a member that
+    /// they do not know together, and others keep the last one. A sign of life becomes a comment without
+    /// a blank line, which no SDK takes for an event.
     pub fn write(&mut self, event: &Event, out: &mut BytesMut) {
+        self.carrier.note(event);
         let mut delta = Delta::default();
         match event {
             Event::Start { id, model, .. } => {
@@ -78,6 +83,7 @@ impl StreamWriter {
             Event::Signature(_) | Event::SealedThinking(_) => return,
             Event::End { finish, usage } => {
                 self.fill_bare_calls(out);
+                self.carry(out);
                 let finish = finish.clone().with_calls(self.calls);
                 self.chunk(&[choice(delta, Some(finish_reason(&finish)))], None, out);
                 if let (Some(usage), UsageChunk::Pass) = (usage, self.usage_chunk) {
@@ -97,6 +103,17 @@ impl StreamWriter {
         for index in std::mem::take(&mut self.bare_calls) {
             let delta = Delta {
                 tool_calls: Some([call(index, None, None, "{}")]),
+                ..Delta::default()
+            };
+            self.chunk(&[choice(delta, None)], None, out);
+        }
+    }
+
+    fn carry(&mut self, out: &mut BytesMut) {
+        let extra_content = std::mem::take(&mut self.carrier).finish();
+        if extra_content.is_some() {
+            let delta = Delta {
+                extra_content,
                 ..Delta::default()
             };
             self.chunk(&[choice(delta, None)], None, out);
@@ -182,4 +199,6 @@ struct Delta<'a> {
     refusal: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_calls: Option<[wire::Call; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<ExtraContent>,
 }

@@ -47,5 +47,7 @@ pub(crate) const fn members_of(feature: Feature) -> &'static [&'static str] {
         Feature::ToolArguments => &[".arguments"],
         Feature::ToolResultMedia | Feature::AssistantFirst => &[""],
         Feature::OutputCap => &["max_output_tokens"],
+        Feature::Thinking => &["reasoning"],
+        Feature::Thoughts => &["input[].reasoning"],
     }
 }

@@ -1,6 +1,7 @@
 //! The items of an input as turns of a conversation.
 
 use super::{seal, wire};
+use crate::canonical::seal::of_stored;
 use crate::canonical::{
     Base64, Part, Placed, PlacedTurn, Places, Role, SoundFormat, Source, Turn, Unsaid,
 };
@@ -8,7 +9,7 @@ use crate::data_url::{self, source};
 use crate::wire_form::TextOr;
 
 /// Members of an item that change nothing that an answer says.
-const HINTS: [&str; 3] = ["id", "status", "phase"];
+const HINTS: [&str; 2] = ["status", "phase"];
 /// The same of a part: what was cited, how closely to look, and what a cache may keep.
 const HINTS_INSIDE: [&str; 3] = ["annotations", "detail", "prompt_cache_breakpoint"];
 
@@ -69,11 +70,23 @@ fn turn(item: wire::Item, place: String, unsaid: &mut Unsaid) -> Option<PlacedTu
             let thought = thought(item)?;
             Some(alone(Role::Assistant, Placed::new(thought, &*place), place))
         }
+        Some("item_reference") if item.id.as_deref().is_some_and(is_thoughts) => {
+            let seal = of_stored(item.id.as_deref().unwrap_or_default());
+            let thought = Placed::new(Part::SealedThinking(seal), &*place);
+            Some(alone(Role::Assistant, thought, place))
+        }
         Some(_) => {
             unsaid.name(place);
             None
         }
     }
+}
+
+/// Whether an item of that id is one of thoughts. Some clients name those instead of sending them back,
+/// for their provider to look up; another one goes on without them, as without others of which it
+/// does not take the seal.
+fn is_thoughts(id: &str) -> bool {
+    id.starts_with("rs_")
 }
 
 /// An item that is no message: what it is says who speaks.
@@ -156,14 +169,14 @@ fn part(part: wire::Part) -> Result<Part, &'static str> {
             image.map(Part::Image).ok_or("image_url")
         }
         "input_file" => {
-            let at = match (part.file_data, part.file_url, part.file_id) {
-                (Some(data), _, _) => data_url::file(data),
-                (None, Some(url), _) => source(url),
-                (None, None, id) => id.map(Source::File),
+            let (at, member) = match (part.file_data, part.file_url, part.file_id) {
+                (Some(data), _, _) => (data_url::file(data), "file_data"),
+                (None, Some(url), _) => (source(url), "file_url"),
+                (None, None, id) => (id.map(Source::File), "file_id"),
             };
             let title = part.filename;
             let document = at.map(|source| Part::Document { source, title });
-            document.ok_or("file_data")
+            document.ok_or(member)
         }
         "input_audio" => {
             let read = part

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use super::read_input::read_turns;
 use super::wire;
 use crate::RequestError;
+use crate::canonical::seal::give_to_calls;
 use crate::canonical::{
     JsonText, OutputForm, Part, Placed, PlacedTurn, Places, ReadRequest, Request, Role, Sampling,
     Thinking, Tool, ToolChoice, Unsaid,
@@ -65,6 +66,7 @@ pub fn read_request(body: &[u8]) -> Result<ReadRequest, RequestError> {
         Some(TextOr::Other) => unsaid.name("input"),
         None => {}
     }
+    give_to_calls(&mut said, &mut places);
     let text = wire.text.unwrap_or_default();
     let top_logprobs = wire.top_logprobs.filter(|count| *count > 0);
     let includes = |name: &String| name == LOGPROBS;

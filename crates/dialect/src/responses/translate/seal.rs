@@ -62,6 +62,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_thought_that_is_only_named_is_nobodys() {
+        let body = br#"{"model":"m","input":[{"role":"user","content":"q"},
+            {"type":"item_reference","id":"rs_1"},
+            {"type":"function_call","call_id":"c","name":"f","arguments":"{}"},
+            {"type":"function_call_output","call_id":"c","output":"4.2"},
+            {"type":"item_reference","id":"msg_1"}]}"#;
+        let read = crate::responses::read_request(body).expect("a request");
+        let thought = Part::SealedThinking("stored#rs_1".to_owned());
+        assert_eq!(read.request.turns[1].parts[0], thought);
+        assert_eq!(own("stored#rs_1"), None);
+        let named: Vec<_> = read.inexpressible.iter().map(|lost| &*lost.field).collect();
+        assert_eq!(named, ["input[4]"]);
+    }
+
+    #[test]
     fn a_seal_comes_back_to_whose_it_is() {
         let shown = |text: &str, seal: &str| Part::Thinking {
             text: text.to_owned(),

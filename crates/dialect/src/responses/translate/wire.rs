@@ -53,6 +53,8 @@ pub(super) struct Request {
 pub(super) struct Item {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub(super) kind: Option<String>,
+    #[serde(skip_serializing)]
+    pub(super) id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) role: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::output::{Content, Item, Response, Summary};
 use super::seal;
+use crate::canonical::seal::before_call;
 use crate::canonical::{Answer, Part, Stamp};
 use crate::openai::logprobs;
 use crate::wire_form::to_json;
@@ -64,9 +65,11 @@ fn add(part: &Part, id: &str, items: &mut Vec<Item>) {
             id: call_id,
             name,
             arguments: written,
-            ..
+            signature,
         } => {
-            let mut item = Item::call(id, index, call_id, name);
+            let seal = signature.as_deref().map(before_call);
+            items.extend(seal.map(|seal| sealed(&seal, id, index)));
+            let mut item = Item::call(id, items.len(), call_id, name);
             if let Item::FunctionCall { arguments, .. } = &mut item {
                 arguments.clone_from(written);
             }

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::wire;
 use super::write_input::write_turn;
+use super::{seal, wire};
+use crate::canonical::seal::loses_thoughts;
 use crate::canonical::{
     Feature, Losses, OutputForm, Request, Sampling, Target, ThinkingForm, Tool, ToolChoice,
     WrittenRequest,
@@ -33,10 +34,15 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     unsaid.at_request();
     let sampling = target.sampling(&request.sampling, &mut unsaid);
     name_what_is_lost(request, &sampling, &mut unsaid);
+    let mut foregone = Vec::new();
+    target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
+    let thinks = target.thinking != ThinkingForm::None;
+    if thinks && loses_thoughts(request, |seal| seal::own(seal).is_some()) {
+        foregone.push(Feature::Thoughts);
+    }
     let has_tools = !request.tools.is_empty();
     let (format, must_instruct) = format(&request.output, target);
     let effort = effort::write(request.thinking, target);
-    let thinks = target.thinking != ThinkingForm::None;
     let wanted = [
         (thinks, "reasoning.encrypted_content"),
         (sampling.logprobs.is_some(), "message.output_text.logprobs"),
@@ -70,7 +76,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         user: user.filter(|user| user.chars().count() <= USER_CHARS_MAX),
         ..wire::Request::default()
     };
-    WrittenRequest::new(to_json(&wire), unsaid, must_instruct)
+    WrittenRequest::new(to_json(&wire), unsaid, must_instruct).without(foregone)
 }
 
 fn name_what_is_lost(request: &Request, sampling: &Sampling, unsaid: &mut Losses) {

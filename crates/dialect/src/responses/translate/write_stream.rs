@@ -10,6 +10,7 @@ use super::seal;
 use super::stream_event::{Part, Wire, send, send_end};
 use super::write_answer::sealed;
 use crate::Usage;
+use crate::canonical::seal::before_call;
 use crate::canonical::{Event, FinishReason, Stamp};
 use crate::openai::logprobs::{self, WireLogprob};
 use crate::openai::{ErrorOut, error_out};
@@ -74,16 +75,19 @@ impl StreamWriter {
             Event::Refusal(text) => self.say(text, |refusal| Content::Refusal { refusal }, out),
             Event::Thinking(text) => self.think(text, out),
             Event::Signature(signature) => self.sign(signature, out),
-            Event::SealedThinking(data) => {
-                self.close(out);
-                self.keep(data.len(), out);
-                let item = sealed(data, &self.stamp.id, self.items.len());
-                self.begin(item, out);
-                self.close(out);
-            }
+            Event::SealedThinking(data) => self.seal(data, out),
             Event::ToolCall {
-                index, id, name, ..
-            } => self.call(*index, id, name, out),
+                index,
+                id,
+                name,
+                signature,
+            } => {
+                // No item of a call has a place for a seal: it stands before it.
+                if let Some(signature) = signature {
+                    self.seal(&before_call(signature), out);
+                }
+                self.call(*index, id, name, out);
+            }
             Event::Arguments { index, text } => self.arguments(*index, text, out),
             Event::End { finish, usage } => self.end(finish, *usage, out),
             Event::Ping | Event::Error(_) | Event::Start { .. } => {}
@@ -287,6 +291,15 @@ impl StreamWriter {
             *encrypted_content = Some(seal::of_thought(signature));
         }
         self.close(out);
+    }
+
+    /// An item of thoughts that are not shown.
+    fn seal(&mut self, data: &str, out: &mut BytesMut) {
+        self.close_grown(out);
+        self.keep(data.len(), out);
+        let item = sealed(data, &self.stamp.id, self.items.len());
+        self.begin(item, out);
+        self.close_grown(out);
     }
 
     fn call(&mut self, call: u32, id: &str, name: &str, out: &mut BytesMut) {

@@ -1,7 +1,7 @@
 //! What of a request is read before it is passed on: what is rewritten can be read again, and says what was to change.
 
 use bytes::Bytes;
-use sluicegate_dialect::{Changes, IncludeUsage, anthropic, gemini, openai, responses};
+use sluicegate_dialect::{Changes, IncludeUsage, Seals, anthropic, gemini, openai, responses};
 
 use super::{fuzz, fuzz_texts};
 
@@ -15,6 +15,7 @@ fn envelopes() {
                 include_usage: IncludeUsage::Ask,
                 output_cap: Some(7),
                 priority: None,
+                seals: Seals::Own,
             };
             let again = openai::Envelope::decode(&envelope.rewrite(&changes));
             let again = again.expect("what was rewritten can be read");
@@ -28,6 +29,7 @@ fn envelopes() {
             let changes = Changes {
                 model: Some("other \" model"),
                 output_cap: Some(7),
+                seals: Seals::Own,
                 ..Changes::default()
             };
             let again = anthropic::Envelope::decode(&envelope.rewrite(&changes), call);
@@ -39,6 +41,7 @@ fn envelopes() {
             let changes = Changes {
                 model: Some("other \" model"),
                 output_cap: Some(20),
+                seals: Seals::Own,
                 ..Changes::default()
             };
             let again = responses::Envelope::decode(&envelope.rewrite(&changes));
@@ -59,6 +62,7 @@ fn envelopes() {
             let changes = Changes {
                 model: Some("other \" model"),
                 output_cap: Some(7),
+                seals: Seals::Own,
                 ..Changes::default()
             };
             let again = gemini::Envelope::decode(&envelope.rewrite(&changes), "fast", call);
@@ -87,6 +91,7 @@ fn envelopes_of_what_only_passes() {
             include_usage: IncludeUsage::Ask,
             output_cap: Some(7),
             priority: None,
+            seals: Seals::Own,
         };
         if let Ok(envelope) = openai::CompletionEnvelope::decode(&body) {
             let again = openai::CompletionEnvelope::decode(&envelope.rewrite(&changes));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sluicegate_config::Pattern;
 use sluicegate_core::{Attempts, Prospect, Reason, Role};
+use sluicegate_dialect::Outbound;
 use sluicegate_dialect::canonical::Inexpressible;
 
 use super::{Last, Sending};
@@ -26,7 +27,7 @@ pub(in crate::http) struct Answered {
     pub(in crate::http) waited: Duration,
     /// What it has left of its attempts.
     pub(in crate::http) left: Attempts,
-    /// What was dropped of it, because who answered cannot be told.
+    /// What was dropped of it, because who answered cannot be told, or goes on without.
     pub(in crate::http) dropped: Vec<Inexpressible>,
 }
 
@@ -44,9 +45,10 @@ impl Answered {
 impl Sending<'_> {
     pub(super) fn answer(self, answer: Answer) -> Answered {
         let place = self.at.unwrap_or(0);
-        let dropped = self.candidates.outbound(place);
+        let outbound = self.candidates.outbound(place);
+        let dropped = |outbound: &Outbound| [&*outbound.inexpressible, &outbound.foregone].concat();
         Answered {
-            dropped: dropped.map_or_else(|_| Vec::new(), |outbound| outbound.inexpressible.clone()),
+            dropped: outbound.map_or_else(|_| Vec::new(), dropped),
             answer,
             name: shown_name(self.candidates.at(place).route).to_owned(),
             role: self.role,
