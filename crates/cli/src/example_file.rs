@@ -47,7 +47,8 @@ fn account_line(account: &Account, env: &dyn Fn(&str) -> Option<String>) -> Stri
     )
 }
 
-/// Amounts for the limits of a minute that the provider has; of a second where it has none of requests a minute.
+/// Amounts for the limits of a minute that the provider has; of a second where it has none of requests a minute. Nothing for one that
+/// publishes no such limit (DeepSeek).
 fn limits(row: &Provider) -> String {
     let has = |short: &str| row.limits.iter().any(|limit| limit.short == short);
     let mut limits = Vec::new();
@@ -79,7 +80,6 @@ mod tests {
         assert!(!text.contains("k-1"), "no key is printed: {text}");
         let mut policy = sluicegate_config::parse("a.yaml", &text, env)
             .unwrap_or_else(|errors| panic!("{errors}\n{text}"));
-        assert!(!policy.ledgers().limits.is_empty(), "{text}");
         for account in &mut policy.accounts {
             account.limits.clear();
         }
