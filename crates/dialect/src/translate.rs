@@ -100,7 +100,7 @@ pub(crate) fn written(
     if prune::is_empty(to, &request) {
         let place = left_out.first();
         let place = place.map(|place| member_path::found(body, place).path);
-        return Err(from.nothing_said(names.list.first(), place));
+        return Err(from.nothing_said(names.list.first(), place.as_deref()));
     }
     for place in left_out {
         names.add([place]);
@@ -214,7 +214,7 @@ impl Dialect {
     }
 
     /// Nothing is left to answer: `lost` cannot be said, or what stands at `empty` says nothing.
-    fn nothing_said(self, lost: Option<&Inexpressible>, empty: Option<String>) -> RequestError {
+    fn nothing_said(self, lost: Option<&Inexpressible>, empty: Option<&str>) -> RequestError {
         let param = match self {
             Self::OpenAiChat | Self::Anthropic => "messages",
             Self::OpenAiResponses => "input",
@@ -223,7 +223,7 @@ impl Dialect {
         let why = match lost {
             Some(lost) => format!("`{}` cannot be said to this model", lost.field),
             None => {
-                let place = empty.as_deref().unwrap_or(param);
+                let place = empty.unwrap_or(param);
                 format!("`{place}` says nothing that a model could answer")
             }
         };
