@@ -52,14 +52,15 @@ fn account_line(account: &Account, env: &dyn Fn(&str) -> Option<String>) -> Stri
 fn limits(row: &Provider) -> String {
     let has = |short: &str| row.limits.iter().any(|limit| limit.short == short);
     let mut limits = Vec::new();
-    for (short, amount) in [
-        ("rpm", 500),
-        ("rps", 10),
-        ("tpm", 300_000),
-        ("itpm", 300_000),
-        ("otpm", 60_000),
+    // The second name is of no use beside the first: it may be another word for the same limit, as Google has it.
+    for (short, first, amount) in [
+        ("rpm", "", 500),
+        ("rps", "rpm", 10),
+        ("tpm", "", 300_000),
+        ("itpm", "tpm", 300_000),
+        ("otpm", "", 60_000),
     ] {
-        if has(short) && !(short == "rps" && has("rpm")) {
+        if has(short) && !has(first) {
             limits.push(format!("{short}: {amount}"));
         }
     }
