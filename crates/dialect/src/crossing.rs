@@ -1,13 +1,13 @@
 //! How one request reaches its provider and how the answer comes back: as it is, or translated.
 
+mod checked;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
 use sluicegate_catalog::{Endpoint, Provider};
 
-use crate::canonical::{
-    Answer, FinishReason, Inexpressible, OutputForm, ReadRequest, Stamp, Target,
-};
+use crate::canonical::{Answer, FinishReason, Inexpressible, ReadRequest, Stamp, Target};
 use crate::openai::{ChatStream, UsageChunk};
 use crate::prune::prune;
 use crate::shape::{instruct, repair};
@@ -15,8 +15,9 @@ use crate::translate_stream::write_streamed;
 use crate::{
     AnswerStream, Changes, Envelope, Fit, Misshapen, Operation, ProviderDialect, RequestError,
     Seals, Shape, StreamTranslation, Translation, UpstreamError, Usage, anthropic, gemini,
-    member_path, model_member, openai, responses,
+    model_member, responses,
 };
+use checked::{shape_of, shaped};
 
 /// The way of one request between its client and one provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -330,114 +331,6 @@ fn addressed(body: Bytes, target: &Provider) -> Bytes {
     match &target.paths.instead_of_model {
         Some([name, value]) => model_member::replaced(&body, name, value),
         None => body,
-    }
-}
-
-/// A request that asks for a form, to a provider of the same dialect that its client did not choose. As it is where the provider
-/// has a feature for it, else with the form in words. `None` where it asks for none, or holds what only its own dialect can say: then
-/// nothing of it, nor of its answer, must pass through another form.
-fn shaped(
-    operation: Operation,
-    envelope: &Envelope,
-    changes: &Changes<'_>,
-    target: impl FnOnce() -> Target,
-) -> Result<Option<Outbound>, RequestError> {
-    if !operation.is_answered_by_model() {
-        return Ok(None);
-    }
-    let provider = ProviderDialect::from(operation.dialect());
-    let Ok(ReadRequest {
-        mut request,
-        inexpressible,
-        mut places,
-    }) = envelope.read()
-    else {
-        return Ok(None);
-    };
-    if !inexpressible.is_empty() || request.sampling.logprobs.is_some() {
-        return Ok(None);
-    }
-    let Some(shape) = shape_of(&request.output, envelope)? else {
-        return Ok(None);
-    };
-    let target = target();
-    let (body, foregone) = match &request.output {
-        OutputForm::Schema { .. } if !target.follows_schema => {
-            if !prune(provider, &mut request, &mut places).is_empty() {
-                return Ok(None);
-            }
-            let (_, written) = provider.write_instructed(request, &target);
-            if !written.unsaid.is_empty() {
-                return Ok(None);
-            }
-            let named = |feature| operation.dialect().foregone(feature, envelope.body());
-            (
-                written.body,
-                written.foregone.into_iter().map(named).collect(),
-            )
-        }
-        _ => (
-            envelope.rewrite(changes),
-            envelope.foregone().into_iter().collect(),
-        ),
-    };
-    Ok(Some(Outbound {
-        body,
-        inexpressible,
-        foregone,
-        crossing: Crossing::Translated {
-            client: operation,
-            provider,
-        },
-        shape: Some(Arc::new(shape)),
-    }))
-}
-
-/// What an answer has to be.
-///
-/// # Errors
-/// What is wrong with the client's schema, by the name that it has in the client's request.
-fn shape_of(form: &OutputForm, envelope: &Envelope) -> Result<Option<Shape>, RequestError> {
-    Shape::of(form).map_err(|why| {
-        let members = envelope.operation().dialect().schema_members();
-        let body = envelope.body();
-        let is_there = |path: &&&str| member_path::found(body, path).is_whole;
-        let param = *members.iter().find(is_there).unwrap_or(&members[0]);
-        let place = member_path::found(body, param).path;
-        let message =
-            format!("`{place}` is no JSON Schema that an answer can be held against: {why}");
-        RequestError {
-            param: Some(param),
-            message,
-        }
-    })
-}
-
-impl Operation {
-    /// What an answer in `body`, which is no stream, used; `None` where it does not say.
-    pub fn usage(self, body: &[u8]) -> Option<Usage> {
-        match self {
-            Self::ChatCompletions | Self::Completions | Self::Embeddings => {
-                Usage::from_completion(body)
-            }
-            Self::Responses => Usage::from_response(body),
-            Self::Content(call, _) if call.generates() => Usage::from_generation(body),
-            Self::Content(..) => None,
-            Self::Messages => Usage::from_message(body),
-            // What was counted is not used.
-            Self::CountTokens => None,
-        }
-    }
-
-    /// Whether an answer in `body`, which is no stream, was cut at its maximum.
-    pub fn is_cut(self, body: &[u8]) -> bool {
-        match self {
-            Self::ChatCompletions | Self::Completions => openai::is_cut(body),
-            Self::Responses => responses::is_cut(body),
-            Self::Content(..) => gemini::is_cut(body),
-            Self::Messages => anthropic::is_cut(body),
-            Self::CountTokens | Self::Embeddings => false,
-        }
     }
 }
 

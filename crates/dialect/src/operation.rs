@@ -9,7 +9,7 @@ use sluicegate_catalog::Endpoint;
 
 use crate::canonical::Stamp;
 use crate::gemini::{Call, Framing};
-use crate::{Dialect, anthropic, gemini, openai, responses};
+use crate::{Dialect, Usage, anthropic, gemini, openai, responses};
 
 /// What a client asks for, by the path that it calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,6 +105,32 @@ impl Operation {
             // Older models' or no answers: nobody else says the like.
             Self::CountTokens | Self::Completions | Self::Embeddings => false,
             Self::Content(call, _) => call.generates(),
+        }
+    }
+
+    /// What an answer in `body`, which is no stream, used; `None` where it does not say.
+    pub fn usage(self, body: &[u8]) -> Option<Usage> {
+        match self {
+            Self::ChatCompletions | Self::Completions | Self::Embeddings => {
+                Usage::from_completion(body)
+            }
+            Self::Responses => Usage::from_response(body),
+            Self::Content(call, _) if call.generates() => Usage::from_generation(body),
+            Self::Content(..) => None,
+            Self::Messages => Usage::from_message(body),
+            // What was counted is not used.
+            Self::CountTokens => None,
+        }
+    }
+
+    /// Whether an answer in `body`, which is no stream, was cut at its maximum.
+    pub fn is_cut(self, body: &[u8]) -> bool {
+        match self {
+            Self::ChatCompletions | Self::Completions => openai::is_cut(body),
+            Self::Responses => responses::is_cut(body),
+            Self::Content(..) => gemini::is_cut(body),
+            Self::Messages => anthropic::is_cut(body),
+            Self::CountTokens | Self::Embeddings => false,
         }
     }
 }

@@ -9,16 +9,25 @@ use std::collections::BTreeSet;
 use crate::canonical::{Part, Places, Request, Role, Turn};
 use crate::{Dialect, ProviderDialect};
 
-/// Leaves it out of `request` and `places`; where it stood, in the client's words and in its order.
+/// Leaves it out of `request` and `places`; where it stood, in the client's words and in the order of its body.
 pub(crate) fn prune(
     to: ProviderDialect,
     request: &mut Request,
     places: &mut Places,
 ) -> Vec<String> {
     let mut left_out = without_orphans(request, places);
-    without_empty(to, request, places, &mut left_out);
-    without_prefill(request, places, &mut left_out);
-    left_out
+    let says: Vec<bool> = request.turns.iter().map(|turn| is_kept(to, turn)).collect();
+    let end = before_prefill(&request.turns, &says);
+    for at in (0..says.len()).rev().filter(|at| !says[*at] || *at >= end) {
+        request.turns.remove(at);
+        for message in places.without_turn(at) {
+            // One that was a result of no call and nothing else is told already.
+            if !left_out[at].contains(&message) {
+                left_out[at].push(message);
+            }
+        }
+    }
+    left_out.into_iter().flatten().collect()
 }
 
 /// Whether nothing is left that a model could answer.
@@ -26,9 +35,9 @@ pub(crate) fn is_empty(to: ProviderDialect, request: &Request) -> bool {
     request.turns.iter().all(|turn| says_nothing(to, turn))
 }
 
-/// Results whose call was made in no turn before theirs.
-fn without_orphans(request: &mut Request, places: &mut Places) -> Vec<String> {
-    let mut left_out = Vec::new();
+/// Results whose call was made in no turn before theirs: where they stood, turn by turn.
+fn without_orphans(request: &mut Request, places: &mut Places) -> Vec<Vec<String>> {
+    let mut left_out = Vec::with_capacity(request.turns.len());
     let mut called: BTreeSet<String> = BTreeSet::new();
     for (at, turn) in request.turns.iter_mut().enumerate() {
         let is_orphan =
@@ -42,7 +51,8 @@ fn without_orphans(request: &mut Request, places: &mut Places) -> Vec<String> {
             turn.parts.remove(index);
             places_of.push(places.without_part(at, index));
         }
-        left_out.extend(places_of.into_iter().rev());
+        places_of.reverse();
+        left_out.push(places_of);
         called.extend(turn.parts.iter().filter_map(|part| match part {
             Part::ToolCall { id, .. } => Some(id.clone()),
             _ => None,
@@ -51,32 +61,16 @@ fn without_orphans(request: &mut Request, places: &mut Places) -> Vec<String> {
     left_out
 }
 
-/// Messages that say nothing. Instructions that say nothing are as good as none, which nobody needs to be told.
-fn without_empty(
-    to: ProviderDialect,
-    request: &mut Request,
-    places: &mut Places,
-    left_out: &mut Vec<String>,
-) {
-    for at in (0..request.turns.len()).rev() {
-        let turn = &request.turns[at];
-        if !turn.role.instructs() && says_nothing(to, turn) {
-            request.turns.remove(at);
-            let messages = places.without_turn(at).into_iter();
-            let new = |message: &String| !left_out.contains(message);
-            let messages: Vec<_> = messages.filter(new).collect();
-            left_out.extend(messages);
-        }
-    }
+/// Whether the turn says something. Instructions that say nothing are as good as none, which nobody needs to be told.
+fn is_kept(to: ProviderDialect, turn: &Turn) -> bool {
+    turn.role.instructs() || !says_nothing(to, turn)
 }
 
-/// What the model has said last, if nobody spoke after it.
-fn without_prefill(request: &mut Request, places: &mut Places, left_out: &mut Vec<String>) {
-    let is_model = |turn: &Turn| turn.role == Role::Assistant;
-    while request.turns.last().is_some_and(is_model) {
-        request.turns.pop();
-        left_out.extend(places.without_turn(request.turns.len()));
-    }
+/// Where what the model has said last begins, if nobody who `says` something spoke after it.
+fn before_prefill(turns: &[Turn], says: &[bool]) -> usize {
+    let others = |(turn, says): (&Turn, &bool)| *says && turn.role != Role::Assistant;
+    let last = turns.iter().zip(says).rposition(others);
+    last.map_or(0, |last| last + 1)
 }
 
 /// Whether a provider of that dialect takes the turn for one without content. OpenAI takes a text that is empty; Google and Cohere
@@ -126,10 +120,10 @@ mod tests {
             {"role":"assistant","content":""},{"role":"assistant","content":null},{"role":"user","content":" "},
             {"role":"user","content":[{"type":"text","text":""},{"type":"text","text":"b"}]}]"#;
         let cases: [(ProviderDialect, &[usize]); 4] = [
-            (Dialect::OpenAiChat.into(), &[4, 2]),
-            (Dialect::Gemini.into(), &[4, 3, 2]),
-            (Dialect::Anthropic.into(), &[5, 4, 3, 2]),
-            (ProviderDialect::Bedrock, &[5, 4, 3, 2]),
+            (Dialect::OpenAiChat.into(), &[2, 4]),
+            (Dialect::Gemini.into(), &[2, 3, 4]),
+            (Dialect::Anthropic.into(), &[2, 3, 4, 5]),
+            (ProviderDialect::Bedrock, &[2, 3, 4, 5]),
         ];
         for (to, indexes) in cases {
             let expected: Vec<_> = indexes.iter().map(|at| format!("messages[{at}]")).collect();
@@ -143,7 +137,18 @@ mod tests {
     fn an_answer_that_the_model_has_begun_is_left_out() {
         let messages = r#"[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"assistant","content":"c"}]"#;
         let (left_out, turns) = pruned(ProviderDialect::Cohere, messages);
-        assert_eq!(left_out, ["messages[2]", "messages[1]"]);
+        assert_eq!(left_out, ["messages[1]", "messages[2]"]);
+        assert_eq!(turns, 1);
+    }
+
+    #[test]
+    fn what_is_left_out_is_told_in_the_order_of_the_body_whatever_the_reason() {
+        let messages = r#"[{"role":"assistant","content":""},{"role":"user","content":"a"},{"role":"user","content":""},
+            {"role":"tool","tool_call_id":"c1","content":"of no call"},{"role":"assistant","content":"b"},{"role":"user","content":""},
+            {"role":"assistant","content":"c"}]"#;
+        let (left_out, turns) = pruned(Dialect::Anthropic, messages);
+        let expected = [0, 2, 3, 4, 5, 6].map(|at| format!("messages[{at}]"));
+        assert_eq!(left_out, expected);
         assert_eq!(turns, 1);
     }
 }

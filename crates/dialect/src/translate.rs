@@ -149,6 +149,9 @@ impl<'b> Names<'b> {
 
     /// Adds the first of these paths that is in the body, else as much of one as is.
     fn add(&mut self, paths: impl IntoIterator<Item = String>) {
+        if self.list.len() >= NAMED_MAX {
+            return; // Looking up a path reads the body as far as it.
+        }
         let mut most = String::new();
         for path in paths {
             let found = member_path::found(self.body, &path);
@@ -164,7 +167,7 @@ impl<'b> Names<'b> {
             }
         }
         let name = Inexpressible::new(most);
-        if self.list.len() < NAMED_MAX && !self.list.contains(&name) {
+        if !self.list.contains(&name) {
             self.list.push(name);
         }
     }
@@ -204,7 +207,6 @@ impl Dialect {
         }
     }
 
-    /// Of a conversation in which nothing is left to answer; `first` is the first of what was left out.
     /// What a request in `body` goes without, though nobody has to be refused for it.
     pub(crate) fn foregone(self, feature: Feature, body: &[u8]) -> Inexpressible {
         let members = self.members_of(feature);

@@ -3,18 +3,24 @@
 //! Labels come from the configuration. Only learned limits name a model that an upstream has served, and breakers of a wildcard one
 //! that was asked for; of both there is a bounded number.
 
+mod labels;
 mod page;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
-use sluicegate_core::{Amounts, Lane, Limit};
+use sluicegate_core::Amounts;
+
+pub(crate) use labels::{
+    AccountMeter, AccountName, Attempt, BreakerLabels, Deployment, Estimate, Fallback, LimitHit,
+    LimitName, OTHER_TASK, Reload, Repair, RequestLabels, Retry, Shed, Waits,
+};
+use labels::{Effect, RouteName};
 
 /// The media type of [`Metrics::render`].
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -68,132 +74,6 @@ pub(crate) struct Metrics {
     limit_drift: Family<LimitName, Gauge>,
     estimate_error: Family<Estimate, Histogram, fn() -> Histogram>,
     arrival_spread: Family<LimitName, Gauge<f64, AtomicU64>>,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct RequestLabels {
-    pub(crate) provider: String,
-    pub(crate) model: String,
-    pub(crate) status: u16,
-}
-
-/// A deployment: `model` is its configured name.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct Deployment {
-    pub(crate) provider: String,
-    pub(crate) model: String,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct LimitHit {
-    pub(crate) provider: String,
-    pub(crate) model: String,
-    pub(crate) limit_type: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct Retry {
-    pub(crate) provider: String,
-    pub(crate) model: String,
-    pub(crate) error_type: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct Fallback {
-    pub(crate) from_provider: String,
-    pub(crate) to_provider: String,
-    pub(crate) reason: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct Repair {
-    pub(crate) outcome: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct BreakerLabels {
-    pub(crate) deployment: String,
-    pub(crate) state: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct Waits {
-    pub(crate) priority: &'static str,
-    pub(crate) task_type: String,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct Shed {
-    pub(crate) lane: &'static str,
-    pub(crate) reason: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-struct RouteName {
-    route: String,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-struct Effect {
-    effect: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct Attempt {
-    pub(crate) provider: String,
-    pub(crate) model: String,
-    pub(crate) outcome: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct LimitName {
-    pub(crate) limit: String,
-    pub(crate) meter: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct AccountName {
-    pub(crate) account: String,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct AccountMeter {
-    pub(crate) account: String,
-    pub(crate) meter: &'static str,
-}
-
-/// `model` is a deployment's configured name.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct Estimate {
-    pub(crate) provider: String,
-    pub(crate) model: String,
-    pub(crate) estimate: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-pub(crate) struct Reload {
-    pub(crate) outcome: &'static str,
-}
-
-impl LimitName {
-    fn of(limit: &Limit) -> Self {
-        Self {
-            limit: limit.name.to_string(),
-            meter: limit.meter.name(),
-        }
-    }
-}
-
-/// The task of requests that name none which is configured.
-pub(crate) const OTHER_TASK: &str = "other";
-
-impl Waits {
-    pub(crate) fn new(lane: Lane, task: &str) -> Self {
-        Self {
-            priority: lane.name(),
-            task_type: task.to_owned(),
-        }
-    }
 }
 
 fn seconds() -> Histogram {

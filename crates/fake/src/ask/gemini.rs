@@ -1,5 +1,7 @@
 //! Gemini's content, as it is asked for, at Google's developer interface or at Vertex.
 
+mod seals;
+
 use serde_json::{Map, Value};
 
 use super::content_id::content_id;
@@ -8,7 +10,9 @@ use super::field::{complain, texts};
 use super::talk::{Role, Talk};
 use super::{Complaint, Draft, Tool, ToolChoice};
 use crate::dialect::{Door, Task};
-use crate::seal::Sealer;
+use seals::check_seals;
+
+pub(crate) use seals::seals_calls;
 
 /// Fields of the interface; others are refused.
 const KNOWN: [&str; 19] = [
@@ -41,9 +45,6 @@ const CONTENT: [&str; 7] = [
     "toolConfig",
     "generationConfig",
 ];
-
-/// What stands for the seal of a call of another model.
-const STAND_IN: &str = "skip_thought_signature_validator";
 
 /// Reads a body.
 pub(super) fn read(
@@ -169,49 +170,6 @@ fn hear_parts(content: &Value, talk: &mut Talk) -> Result<(), Complaint> {
         } else if part.as_object().is_none_or(Map::is_empty) {
             return Err(complain(
                 "* GenerateContentRequest.contents.parts: required oneof field 'data' must have one initialized field\n",
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Whether the model seals its calls and wants the seals back.
-pub(crate) fn seals_calls(model: &str) -> bool {
-    model.contains("gemini-3")
-}
-
-/// Seals are the provider's own, and none is missing in the turn at hand.
-/// (<https://ai.google.dev/gemini-api/docs/thought-signatures>)
-fn check_seals(body: &Value, model: &str) -> Result<(), Complaint> {
-    let contents: Vec<&Value> = either(body, "contents")
-        .as_array()
-        .into_iter()
-        .flatten()
-        .collect();
-    let parts = |content: &'_ Value| content["parts"].as_array().cloned().unwrap_or_default();
-    for part in contents.iter().flat_map(|content| parts(content)) {
-        let seal = either(&part, "thoughtSignature").as_str();
-        if seal.is_some_and(|seal| seal != STAND_IN && !Sealer::Google.made(seal)) {
-            return Err(complain("Thought signature is not valid."));
-        }
-    }
-    let asks = |content: &&Value| {
-        let is_result = |part: &Value| !either(part, "functionResponse").is_null();
-        content["role"] != "model" && !parts(content).iter().all(is_result)
-    };
-    let start = contents.iter().rposition(asks).map_or(0, |at| at + 1);
-    for content in &contents[start..] {
-        let parts = parts(content);
-        let mut calls = parts
-            .iter()
-            .filter(|part| !either(part, "functionCall").is_null());
-        let first = calls.next();
-        if seals_calls(model)
-            && first.is_some_and(|call| either(call, "thoughtSignature").is_null())
-        {
-            return Err(complain(
-                "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and \
-                 missing thought_signature may lead to degraded model performance.",
             ));
         }
     }
@@ -348,50 +306,6 @@ mod tests {
         .unwrap();
         assert_eq!((ask.output_max, ask.prompt.image_tokens), (Some(7), 765));
         assert_eq!(ask.shape, Shape::Json(None));
-    }
-
-    #[test]
-    fn newer_models_want_their_seals_back() {
-        let own = Sealer::Google.seal(7);
-        let other = Sealer::Anthropic.seal(7);
-        let told = |model: &str, seal: Option<&str>, later: &Value| {
-            let mut call = json!({"functionCall": {"name": "f", "args": {}}});
-            if let Some(seal) = seal {
-                call["thoughtSignature"] = json!(seal);
-            }
-            let body = json!({"contents": [
-                {"role": "user", "parts": [{"text": "x"}]}, {"role": "model", "parts": [call]},
-                {"role": "user", "parts": [later]}]});
-            let door = Door {
-                model: Some(model.to_owned()),
-                ..Door::to(Dialect::Gemini)
-            };
-            let ask = Ask::read(body.to_string().as_bytes(), &door);
-            ask.err()
-                .map_or_else(String::new, |complaint| complaint.message)
-        };
-        let result = json!({"functionResponse": {"name": "f", "response": {"output": "y"}}});
-        let question = json!({"text": "z"});
-        let cases = [
-            ("gemini-3-pro-preview", Some(&*own), &result, ""),
-            ("gemini-3-pro-preview", Some(STAND_IN), &result, ""),
-            ("gemini-3-pro-preview", Some(&*other), &result, "not valid"),
-            (
-                "gemini-3-pro-preview",
-                None,
-                &result,
-                "missing a thought_signature",
-            ),
-            ("gemini-3-pro-preview", None, &question, ""),
-            ("gemini-2.5-flash", None, &result, ""),
-        ];
-        for (model, seal, later, words) in cases {
-            let said = told(model, seal, later);
-            assert!(
-                said.contains(words) && said.is_empty() == words.is_empty(),
-                "{said}"
-            );
-        }
     }
 
     #[test]

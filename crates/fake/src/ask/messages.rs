@@ -1,5 +1,7 @@
 //! Anthropic's messages, as they are asked for: directly, or through a cloud that names the model in the path.
 
+mod thoughts;
+
 use serde_json::{Map, Value};
 
 use super::content_id::content_id;
@@ -7,7 +9,7 @@ use super::field::{complain, flag, given, list, texts};
 use super::talk::{Role, Talk};
 use super::{Complaint, Draft, Tool, ToolChoice, model};
 use crate::dialect::{Door, Task};
-use crate::seal::Sealer;
+use thoughts::{check_thoughts, thinks};
 
 /// Fields of the interface; others are refused.
 const KNOWN: [&str; 25] = [
@@ -47,7 +49,6 @@ const CONTENT: [&str; 6] = [
 ];
 /// What a cloud takes in the body in place of the header: the documented version, and the one that the official SDK sends.
 const CLOUD_VERSIONS: [&str; 2] = ["vertex-2023-10-16", "2026-10-21"];
-const THINKING_MIN: u64 = 1_024;
 
 /// Reads a body.
 pub(super) fn read(
@@ -218,48 +219,6 @@ fn hear(messages: &[Value], talk: &mut Talk) -> Result<(), Complaint> {
     Ok(())
 }
 
-/// Thoughts are the provider's own, and who is to think by a budget and has called tools has its thoughts of that.
-/// (<https://platform.claude.com/docs/en/build-with-claude/extended-thinking>)
-fn check_thoughts(messages: &[Value], thinking: &Value) -> Result<(), Complaint> {
-    let blocks = |message: &Value| message["content"].as_array().cloned().unwrap_or_default();
-    for (index, message) in messages.iter().enumerate() {
-        for (at, block) in blocks(message).iter().enumerate() {
-            let seal = match block["type"].as_str() {
-                Some("thinking") => "signature",
-                Some("redacted_thinking") => "data",
-                _ => continue,
-            };
-            if !block[seal]
-                .as_str()
-                .is_some_and(|seal| Sealer::Anthropic.made(seal))
-            {
-                return Err(complain(format!(
-                    "messages.{index}.content.{at}: Invalid `{seal}` in `thinking` block"
-                )));
-            }
-        }
-    }
-    let last = messages
-        .iter()
-        .rposition(|message| message["role"] == "assistant");
-    let (Some(index), "enabled") = (last, thinking["type"].as_str().unwrap_or_default()) else {
-        return Ok(());
-    };
-    let said = blocks(&messages[index]);
-    let thinks = said
-        .first()
-        .is_some_and(|block| block["type"] == "thinking" || block["type"] == "redacted_thinking");
-    if !thinks && said.iter().any(|block| block["type"] == "tool_use") {
-        return Err(complain(format!(
-            "messages.{index}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` is enabled, a \
-             final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` \
-             blocks). To avoid this requirement, disable `thinking`.",
-            said[0]["type"].as_str().unwrap_or_default()
-        )));
-    }
-    Ok(())
-}
-
 fn hear_result(content: &Value, talk: &mut Talk) {
     match content {
         Value::Array(blocks) => {
@@ -313,29 +272,6 @@ fn json(body: &Map<String, Value>) -> Option<Option<Value>> {
     (format["type"] == "json_schema").then(|| Some(format["schema"].clone()))
 }
 
-fn thinks(body: &Map<String, Value>, output_max: Option<u64>) -> Result<bool, Complaint> {
-    let Some(thinking) = given(body, "thinking") else {
-        return Ok(false);
-    };
-    match thinking["type"].as_str() {
-        Some("disabled") => Ok(false),
-        Some("adaptive") => Ok(true),
-        Some("enabled") => match thinking["budget_tokens"].as_u64() {
-            None => Err(required("thinking.enabled.budget_tokens")),
-            Some(budget) if budget < THINKING_MIN => Err(complain(format!(
-                "thinking.enabled.budget_tokens: Input should be greater than or equal to {THINKING_MIN}"
-            ))),
-            Some(budget) if output_max.is_some_and(|most| budget >= most) => Err(complain(
-                "`max_tokens` must be greater than `thinking.budget_tokens`.",
-            )),
-            Some(_) => Ok(true),
-        },
-        _ => Err(complain(
-            "thinking: Input tag does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'",
-        )),
-    }
-}
-
 fn required(field: &str) -> Complaint {
     complain(format!("{field}: Field required"))
 }
@@ -347,6 +283,7 @@ mod tests {
     use super::super::{Ask, Shape};
     use super::*;
     use crate::dialect::Dialect;
+    use crate::seal::Sealer;
 
     fn read_body(changes: &Value) -> Result<Ask, Complaint> {
         let mut body = json!({"model": "m", "max_tokens": 2_000, "messages": [{"role": "user", "content": "x"}]});

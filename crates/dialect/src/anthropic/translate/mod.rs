@@ -6,6 +6,7 @@ mod read_answer;
 mod read_request;
 mod read_stream;
 mod seal;
+mod stream_event;
 mod wire;
 mod write_answer;
 mod write_request;

@@ -7,17 +7,18 @@
 use std::collections::VecDeque;
 
 use bytes::BytesMut;
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::call;
 use super::json_end::JsonEnd;
+use super::stream_event::{
+    BlockDelta, BlockStart, BlockStop, Delta, Ending, MessageDelta, Start, Typed, send,
+};
 use super::wire::Block;
 use super::write_answer::{Message, WireUsage, error_out, sealed_before_call, stop_reason};
 use crate::Usage;
 use crate::anthropic::{ErrorOut, error_event};
 use crate::canonical::{Event, FinishReason, Stamp};
-use crate::wire_form::to_json;
 
 /// So many bytes of calls are held while another call is written.
 const HELD_BYTES_MAX: usize = 4 << 20;
@@ -335,75 +336,4 @@ impl StreamWriter {
         let index = self.index;
         send(kind, &BlockDelta { kind, index, delta }, out);
     }
-}
-
-fn send(name: &str, event: &impl Serialize, out: &mut BytesMut) {
-    out.extend_from_slice(b"event: ");
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\ndata: ");
-    out.extend_from_slice(&to_json(event));
-    out.extend_from_slice(b"\n\n");
-}
-
-#[derive(Serialize)]
-struct Typed {
-    #[serde(rename = "type")]
-    kind: &'static str,
-}
-
-#[derive(Serialize)]
-struct Start<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    message: Message<'a>,
-}
-
-#[derive(Serialize)]
-struct BlockStart {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    index: u64,
-    content_block: Block,
-}
-
-#[derive(Serialize)]
-struct BlockStop {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    index: u64,
-}
-
-#[derive(Serialize)]
-struct BlockDelta<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    index: u64,
-    delta: &'a Delta<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type")]
-enum Delta<'a> {
-    #[serde(rename = "text_delta")]
-    Text { text: &'a str },
-    #[serde(rename = "thinking_delta")]
-    Thinking { thinking: &'a str },
-    #[serde(rename = "signature_delta")]
-    Signature { signature: &'a str },
-    #[serde(rename = "input_json_delta")]
-    InputJson { partial_json: &'a str },
-}
-
-#[derive(Serialize)]
-struct MessageDelta<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    delta: Ending<'a>,
-    usage: WireUsage,
-}
-
-#[derive(Serialize)]
-struct Ending<'a> {
-    stop_reason: &'static str,
-    stop_sequence: Option<&'a str>,
 }
