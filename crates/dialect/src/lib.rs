@@ -27,6 +27,7 @@ mod image;
 mod json;
 mod member_path;
 mod model_member;
+mod object_only;
 pub mod openai;
 mod operation;
 mod period;
