@@ -50,6 +50,7 @@ pub mod sse;
 mod text;
 mod translate;
 mod translate_stream;
+mod unwritten;
 mod upstream_error;
 mod usage;
 mod wire_form;
