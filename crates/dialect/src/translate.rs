@@ -33,8 +33,8 @@ pub enum Dialect {
 pub struct Translation {
     /// The body.
     pub body: Bytes,
-    /// What is not in it, in the words of the dialect that it came in: to be refused by name, or to
-    /// be dropped where the route allows that.
+    /// What is not in it, or only by what comes nearest, in the words of the dialect that it came in: to be refused by name, or
+    /// to be told where the route allows that.
     pub inexpressible: Vec<Inexpressible>,
     /// What is not in it either, though nobody has to be refused for it: to be reported.
     pub foregone: Vec<Inexpressible>,

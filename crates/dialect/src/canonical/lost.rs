@@ -5,7 +5,7 @@ use super::{Feature, Request, Role};
 /// So many are told of one request.
 const LOST_MAX: usize = 32;
 
-/// Something of a request that is not in what was written.
+/// Something of a request that is not in what was written, or only by what comes nearest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Lost {
     /// What it is.

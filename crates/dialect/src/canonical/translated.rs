@@ -20,7 +20,7 @@ pub struct ReadRequest {
 pub struct WrittenRequest {
     /// The body.
     pub body: Bytes,
-    /// What is not in it, each once; at most 32.
+    /// What is not in it as it is in the request, each once; at most 32.
     pub unsaid: Vec<Lost>,
     /// The parts of turns of which nothing is in it: turn and part, each once, in their order, and as many as there are.
     pub unwritten: Vec<(usize, usize)>,
