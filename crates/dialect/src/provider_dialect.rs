@@ -57,10 +57,20 @@ impl ProviderDialect {
     /// written.
     pub(crate) fn write_instructed(
         self,
-        mut request: Request,
+        request: Request,
         target: &Target,
     ) -> (Request, WrittenRequest) {
         let written = self.write_request(&request, target);
+        self.instructed(request, written, target)
+    }
+
+    /// The same of a request that is `written` already.
+    pub(crate) fn instructed(
+        self,
+        mut request: Request,
+        written: WrittenRequest,
+        target: &Target,
+    ) -> (Request, WrittenRequest) {
         if !written.must_instruct {
             return (request, written);
         }
@@ -69,6 +79,14 @@ impl ProviderDialect {
         let unsaid = written.unsaid;
         let written = self.write_request(&request, target);
         (request, WrittenRequest { unsaid, ..written })
+    }
+
+    /// The member of a body that holds the conversation.
+    pub(crate) const fn conversation_member(self) -> &'static str {
+        match self {
+            Self::Shared(dialect) => dialect.conversation_member(),
+            Self::Bedrock | Self::Cohere => "messages",
+        }
     }
 
     /// Reads an answer that came whole.

@@ -5,10 +5,11 @@
 use bytes::Bytes;
 
 use crate::canonical::{
-    Answer, Feature, Inexpressible, NAMED_MAX, OutputForm, ReadRequest, Request, Spot, Stamp,
-    Target, WrittenRequest,
+    Answer, Feature, Inexpressible, Lost, NAMED_MAX, OutputForm, Places, ReadRequest, Request,
+    Spot, Stamp, Target, WrittenRequest,
 };
 use crate::prune::{self, prune};
+use crate::unwritten::without_unwritten;
 use crate::{
     ProviderDialect, RequestError, UpstreamError, anthropic, gemini, member_path, openai, responses,
 };
@@ -32,8 +33,8 @@ pub enum Dialect {
 pub struct Translation {
     /// The body.
     pub body: Bytes,
-    /// What is not in it, in the words of the dialect that it came in: to be refused by name, or to
-    /// be dropped where the route allows that.
+    /// What is not in it, or only by what comes nearest, in the words of the dialect that it came in: to be refused by name, or
+    /// to be told where the route allows that.
     pub inexpressible: Vec<Inexpressible>,
     /// What is not in it either, though nobody has to be refused for it: to be reported.
     pub foregone: Vec<Inexpressible>,
@@ -50,7 +51,7 @@ pub struct Translation {
 /// [`Envelope::translated`](crate::Envelope::translated).
 ///
 /// # Errors
-/// [`RequestError`] where the body is none of that dialect, or nothing of its conversation can be said.
+/// [`RequestError`] where the body is none of that dialect, or nothing of its conversation but instructions can be said.
 ///
 /// ```
 /// use sluicegate_dialect::canonical::{Target, ThinkingForm, CapName};
@@ -96,31 +97,44 @@ pub(crate) fn written(
         mut places,
     } = read;
     let mut names = Names::new(body, inexpressible);
+    // Instructions alone ask for an answer only where the client has written nothing else.
+    let only_instructs = !converses(&request);
+    let is_left =
+        |request: &Request| (only_instructs || converses(request)) && !prune::is_empty(to, request);
     let left_out = prune(to, &mut request, &mut places);
-    if prune::is_empty(to, &request) {
+    if !is_left(&request) {
         let place = left_out.first();
         let place = place.map(|place| member_path::found(body, place).path);
         return Err(from.nothing_said(names.list.first(), place.as_deref()));
     }
-    for place in left_out {
-        names.add([place]);
+    names.add_each(left_out);
+    let mut written = to.write_request(&request, target);
+    if !written.unwritten.is_empty() {
+        let named_before = names.list.len();
+        for lost in written.unsaid.iter().filter(|lost| lost.is_whole_part()) {
+            names.add(from.paths_of(*lost, &places));
+        }
+        let unwritten = &written.unwritten;
+        let left_out = without_unwritten(to, unwritten, &mut request, &mut places);
+        if !is_left(&request) {
+            let lost = names.list.get(named_before).or(names.list.first());
+            return Err(from.nothing_said(lost, None));
+        }
+        names.add_each(left_out);
+        written = to.write_request(&request, target);
     }
-    let (request, written) = to.write_instructed(request, target);
+    // Of thoughts alone a writer makes nothing, and names nothing.
+    let first_turn = format!("{}[0]", to.conversation_member());
+    if !member_path::found(&written.body, &first_turn).is_whole {
+        return Err(from.nothing_said(names.list.first(), None));
+    }
+    let (request, written) = to.instructed(request, written, target);
     let foregone = written.foregone.into_iter();
     let foregone = foregone
         .map(|feature| from.foregone(feature, body))
         .collect();
-    let [stops, ..] = from.members_of(Feature::StopSequences) else {
-        unreachable!("every dialect has a name for each feature");
-    };
     for lost in written.unsaid {
-        let place = places.of(lost.spot, stops);
-        let members = from.members_of(lost.feature).iter();
-        names.add(members.map(|member| match lost.spot {
-            Spot::Stop(_) => place.clone(),
-            _ if member.is_empty() || member.starts_with('.') => format!("{place}{member}"),
-            _ => (*member).to_owned(),
-        }));
+        names.add(from.paths_of(lost, &places));
     }
     Ok(Translation {
         body: written.body,
@@ -129,6 +143,11 @@ pub(crate) fn written(
         must_instruct: written.must_instruct,
         form: request.output,
     })
+}
+
+/// Whether somebody speaks in it, apart from instructions.
+fn converses(request: &Request) -> bool {
+    request.turns.iter().any(|turn| !turn.role.instructs())
 }
 
 /// The names of what cannot be said, each once, as the client has written them.
@@ -145,6 +164,13 @@ impl<'b> Names<'b> {
             names.add([inexpressible.field]);
         }
         names
+    }
+
+    /// Adds all of these places.
+    fn add_each(&mut self, places: Vec<String>) {
+        for place in places {
+            self.add([place]);
+        }
     }
 
     /// Adds the first of these paths that is in the body, else as much of one as is.
@@ -207,6 +233,29 @@ impl Dialect {
         }
     }
 
+    /// The paths at which a client may have written what is lost, those of other spellings included.
+    fn paths_of(self, lost: Lost, places: &Places) -> impl Iterator<Item = String> {
+        let [stops, ..] = self.members_of(Feature::StopSequences) else {
+            unreachable!("every dialect has a name for each feature");
+        };
+        let place = places.of(lost.spot, stops);
+        let members = self.members_of(lost.feature).iter();
+        members.map(move |member| match lost.spot {
+            Spot::Stop(_) => place.clone(),
+            _ if member.is_empty() || member.starts_with('.') => format!("{place}{member}"),
+            _ => (*member).to_owned(),
+        })
+    }
+
+    /// The member of a body that holds the conversation.
+    pub(crate) const fn conversation_member(self) -> &'static str {
+        match self {
+            Self::OpenAiChat | Self::Anthropic => "messages",
+            Self::OpenAiResponses => "input",
+            Self::Gemini => "contents",
+        }
+    }
+
     /// What a request in `body` goes without, though nobody has to be refused for it.
     pub(crate) fn foregone(self, feature: Feature, body: &[u8]) -> Inexpressible {
         let members = self.members_of(feature);
@@ -217,11 +266,7 @@ impl Dialect {
 
     /// Nothing is left to answer: `lost` cannot be said, or what stands at `empty` says nothing.
     fn nothing_said(self, lost: Option<&Inexpressible>, empty: Option<&str>) -> RequestError {
-        let param = match self {
-            Self::OpenAiChat | Self::Anthropic => "messages",
-            Self::OpenAiResponses => "input",
-            Self::Gemini => "contents",
-        };
+        let param = self.conversation_member();
         let why = match lost {
             Some(lost) => format!("`{}` cannot be said to this model", lost.field),
             None => {

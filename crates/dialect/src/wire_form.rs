@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
 
-use crate::{RequestError, wire_mistake};
+use crate::{RequestError, object_only, wire_mistake};
 
 /// So many names of unknown members are kept.
 const UNKNOWN_MAX: usize = 16;
@@ -101,7 +101,7 @@ impl<'de> Visitor<'de> for UnknownVisitor {
 
 /// A body as the wire type that it should be.
 pub(crate) fn parse<'de, T: Deserialize<'de>>(body: &'de [u8]) -> Result<T, RequestError> {
-    serde_json::from_slice(body).map_err(|error| wire_mistake::told(body, &error))
+    object_only::from_slice(body).map_err(|error| wire_mistake::told(body, &error))
 }
 
 /// The JSON of a wire type.

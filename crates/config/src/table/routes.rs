@@ -61,7 +61,7 @@ pub(super) static ROUTE: Object = Object {
                 ),
                 Word::now(
                     "allow",
-                    "they are dropped, and named in `x-sluicegate-degraded`",
+                    "it goes without them, or with what comes nearest, and they are named in `x-sluicegate-degraded`",
                 ),
             ]),
             "refuse",

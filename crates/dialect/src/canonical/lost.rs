@@ -5,13 +5,22 @@ use super::{Feature, Request, Role};
 /// So many are told of one request.
 const LOST_MAX: usize = 32;
 
-/// Something of a request that is not in what was written.
+/// Something of a request that is not in what was written, or only by what comes nearest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Lost {
     /// What it is.
     pub feature: Feature,
     /// Of what.
     pub spot: Spot,
+}
+
+impl Lost {
+    /// Whether it is a part of a turn, and nothing is written of it.
+    pub(crate) const fn is_whole_part(self) -> bool {
+        use Feature::{Audio, Documents, Files, Images};
+        let is_medium = matches!(self.feature, Images | Documents | Audio | Files);
+        is_medium && matches!(self.spot, Spot::Part(..))
+    }
 }
 
 /// A place in a [`Request`](super::Request): numbers count its lists from 0.
@@ -37,6 +46,7 @@ pub enum Spot {
 pub(crate) struct Losses {
     spot: Spot,
     lost: Vec<Lost>,
+    unwritten: Vec<(usize, usize)>,
 }
 
 impl Losses {
@@ -82,6 +92,11 @@ impl Losses {
     /// It is lost, of what stands at `spot`.
     pub(crate) fn push_at(&mut self, spot: Spot, feature: Feature) {
         let lost = Lost { feature, spot };
+        if let Spot::Part(turn, part) = spot
+            && lost.is_whole_part()
+        {
+            self.unwritten.push((turn, part));
+        }
         if self.lost.len() < LOST_MAX && !self.lost.contains(&lost) {
             self.lost.push(lost);
         }
@@ -108,9 +123,11 @@ impl Losses {
         self.push_at(Spot::Turn(first.unwrap_or(0)), Feature::AssistantFirst);
     }
 
-    /// All of it, by feature.
-    pub(crate) fn into_lost(mut self) -> Vec<Lost> {
+    /// All of it, by feature; and the parts of turns of which nothing was written, each once and in their order.
+    pub(crate) fn into_lost(mut self) -> (Vec<Lost>, Vec<(usize, usize)>) {
         self.lost.sort_unstable();
-        self.lost
+        self.unwritten.sort_unstable();
+        self.unwritten.dedup();
+        (self.lost, self.unwritten)
     }
 }

@@ -20,8 +20,10 @@ pub struct ReadRequest {
 pub struct WrittenRequest {
     /// The body.
     pub body: Bytes,
-    /// What is not in it, each once; at most 32.
+    /// What is not in it as it is in the request, each once; at most 32.
     pub unsaid: Vec<Lost>,
+    /// The parts of turns of which nothing is in it: turn and part, each once, in their order, and as many as there are.
+    pub unwritten: Vec<(usize, usize)>,
     /// What is not in it either, each once, though nobody has to be refused for it: the conversation
     /// so far does not allow it, or a wish goes unheard. The client is told.
     pub foregone: Vec<Feature>,
@@ -32,9 +34,11 @@ pub struct WrittenRequest {
 
 impl WrittenRequest {
     pub(crate) fn new(body: Vec<u8>, unsaid: Losses, must_instruct: bool) -> Self {
+        let (unsaid, unwritten) = unsaid.into_lost();
         Self {
             body: Bytes::from(body),
-            unsaid: unsaid.into_lost(),
+            unsaid,
+            unwritten,
             foregone: Vec::new(),
             must_instruct,
         }

@@ -10,7 +10,9 @@ use http::{HeaderMap, StatusCode};
 use sluicegate_catalog::{Provider, provider};
 use sluicegate_dialect::canonical::{CapName, Stamp, Target, ThinkingForm};
 use sluicegate_dialect::openai::UsageChunk;
-use sluicegate_dialect::{Dialect, Progress, StreamTranslation, classify, translate_request};
+use sluicegate_dialect::{
+    Dialect, Progress, RequestError, StreamTranslation, Translation, classify, translate_request,
+};
 
 use crate::indent::indented;
 
@@ -110,22 +112,12 @@ pub(crate) fn compare(expected: &Path, said: &str, wrong: &mut String) {
 
 #[test]
 fn requests() {
-    check(".request.json", |path, wire, from, to| {
+    check(".request.json", |_, wire, from, to| {
         let mut said = String::new();
         let mut before = String::new();
         for (name, target) in targets() {
             let translated = translate_request(DIALECTS[from].0, DIALECTS[to].0, wire, &target);
-            let translated = translated.unwrap_or_else(|error| panic_at(path, &error));
-            let mut now = indented(&translated.body);
-            for lost in &translated.inexpressible {
-                let _ = write!(now, "\ninexpressible: {}", lost.field);
-            }
-            for lost in &translated.foregone {
-                let _ = write!(now, "\nforegone: {}", lost.field);
-            }
-            if translated.must_instruct {
-                now.push_str("\nmust instruct");
-            }
+            let now = text_of(translated);
             if now != before {
                 let _ = writeln!(said, "--- {name}\n{now}");
             }
@@ -133,6 +125,25 @@ fn requests() {
         }
         said
     });
+}
+
+/// What becomes of a request: its body and what is told of it, or why it is refused.
+pub(crate) fn text_of(translated: Result<Translation, RequestError>) -> String {
+    let translated = match translated {
+        Ok(translated) => translated,
+        Err(error) => return format!("refused: {error}"),
+    };
+    let mut text = indented(&translated.body);
+    for lost in &translated.inexpressible {
+        let _ = write!(text, "\ninexpressible: {}", lost.field);
+    }
+    for lost in &translated.foregone {
+        let _ = write!(text, "\nforegone: {}", lost.field);
+    }
+    if translated.must_instruct {
+        text.push_str("\nmust instruct");
+    }
+    text
 }
 
 #[test]

@@ -13,7 +13,7 @@ use sluicegate_dialect::{
     translate_request,
 };
 
-use crate::fixtures::{DIALECTS, compare, fixtures, row, stamp, targets};
+use crate::fixtures::{DIALECTS, compare, fixtures, row, stamp, targets, text_of};
 use crate::frames::framed;
 use crate::indent::indented;
 
@@ -99,17 +99,7 @@ fn requests() {
                 let mut before = String::new();
                 for (name, target) in targets_of(folder) {
                     let translated = translate_request(from, to, &text, &target);
-                    let translated = translated.expect("a fixture is of its dialect");
-                    let mut now = indented(&translated.body);
-                    for lost in &translated.inexpressible {
-                        let _ = write!(now, "\ninexpressible: {}", lost.field);
-                    }
-                    for lost in &translated.foregone {
-                        let _ = write!(now, "\nforegone: {}", lost.field);
-                    }
-                    if translated.must_instruct {
-                        now.push_str("\nmust instruct");
-                    }
+                    let now = text_of(translated);
                     if now != before {
                         let _ = writeln!(said, "--- {name}\n{now}");
                     }

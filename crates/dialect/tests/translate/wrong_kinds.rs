@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 use sluicegate_dialect::gemini::{Call, Framing};
-use sluicegate_dialect::{Envelope, Operation};
+use sluicegate_dialect::{Dialect, Envelope, Operation};
 
 use crate::fixtures::{DIALECTS, fixtures};
 
@@ -20,6 +20,50 @@ const OURS: [&str; 15] = [
     "u8", "u32", "u64", "f64", "usize",
 ];
 
+/// Arrays in place of objects, and where.
+const ARRAYS: [(Dialect, &str, &str); 8] = [
+    (
+        Dialect::OpenAiChat,
+        r#"{"messages":[{"role":"user","content":[{"type":"image_url","image_url":["https://a.example/a.png"]}]}]}"#,
+        "messages[0].content[0].image_url",
+    ),
+    (
+        Dialect::OpenAiChat,
+        r#"{"messages":[{"role":"assistant","tool_calls":[{"id":"a","function":["f","{}"]}]}]}"#,
+        "messages[0].tool_calls[0].function",
+    ),
+    (
+        Dialect::OpenAiChat,
+        r#"{"messages":[{"role":"user","content":[{"type":"input_audio","input_audio":["AAAA","wav"]}]}]}"#,
+        "messages[0].content[0].input_audio",
+    ),
+    (
+        Dialect::OpenAiChat,
+        r#"{"messages":[],"response_format":["json_object"]}"#,
+        "response_format",
+    ),
+    (
+        Dialect::Anthropic,
+        r#"{"max_tokens":1,"messages":[],"tool_choice":["any"]}"#,
+        "tool_choice",
+    ),
+    (
+        Dialect::OpenAiResponses,
+        r#"{"input":[{"role":"user","content":[{"type":"input_audio","input_audio":["AAAA","wav"]}]}]}"#,
+        "input[0].content[0].input_audio",
+    ),
+    (
+        Dialect::Gemini,
+        r#"{"contents":[{"parts":[{"inlineData":["image/png","QUJD"]}]}]}"#,
+        "contents[0].parts[0].inlineData",
+    ),
+    (
+        Dialect::Gemini,
+        r#"{"contents":[{"parts":[{"fileData":["image/png","https://a.example/a.png"]}]}]}"#,
+        "contents[0].parts[0].fileData",
+    ),
+];
+
 #[test]
 fn nobody_is_told_of_our_types() {
     let kinds = [
@@ -29,6 +73,7 @@ fn nobody_is_told_of_our_types() {
         json!([]),
         json!([7]),
         json!([[{}]]),
+        json!(["a", "b", "c"]),
         json!({}),
         json!({ "a": 1 }),
         json!(true),
@@ -63,6 +108,16 @@ fn nobody_is_told_of_our_types() {
         }
     }
     assert!(refused > 1_000, "{refused} were refused");
+}
+
+/// Elements would be taken for members in the order in which our types name them, and go out as what nobody has written.
+#[test]
+fn an_array_is_no_object() {
+    for (dialect, body, place) in ARRAYS {
+        let error = dialect.read_request(body.as_bytes()).expect_err(body);
+        let expected = format!("`{place}` must be an object, not an array");
+        assert_eq!(error.message, expected, "{body}");
+    }
 }
 
 /// The members of `value`, at any depth, as pointers.

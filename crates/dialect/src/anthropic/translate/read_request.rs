@@ -10,6 +10,7 @@ use crate::canonical::{
     Request, Role, Sampling, Source, Thinking, ThinkingEffort, Tool, ToolChoice, Unsaid,
 };
 use crate::data_url;
+use crate::object_only;
 use crate::wire_form::{TextOr, parse};
 
 /// Members that change nothing that an answer says: where it runs, and how it is charged and cached.
@@ -192,7 +193,7 @@ fn said(block: wire::Block) -> Result<Part, &'static str> {
 }
 
 fn source(raw: &RawValue) -> Option<Source> {
-    let wire: wire::Source = serde_json::from_str(raw.get()).ok()?;
+    let wire: wire::Source = object_only::from_str(raw.get()).ok()?;
     match wire.kind.as_str() {
         "base64" => Some(Source::Base64 {
             media_type: MediaType::parse(&wire.media_type?)?,

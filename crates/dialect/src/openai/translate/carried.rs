@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use super::wire;
 use crate::canonical::{Event, Part, Placed};
+use crate::object_only;
 
 /// The most bytes of thoughts that are kept while they are streamed; a stream with more carries none.
 const KEPT_BYTES_MAX: usize = 4 << 20;
@@ -181,7 +182,7 @@ impl Thoughts {
         struct Extra {
             sluicegate: Carried,
         }
-        let extra = extra_content.and_then(|raw| serde_json::from_str::<Extra>(raw.get()).ok());
+        let extra = extra_content.and_then(|raw| object_only::from_str::<Extra>(raw.get()).ok());
         let thoughts = extra.map_or_else(Vec::new, |extra| extra.sluicegate.thoughts);
         let parts = thoughts
             .into_iter()

@@ -10,6 +10,7 @@ use crate::canonical::{
     JsonText, OutputForm, Places, ReadRequest, Request, Sampling, Thinking, Tool, ToolChoice,
     Unsaid,
 };
+use crate::object_only;
 use crate::wire_form::{TextOr, parse};
 
 /// Members that change nothing that an answer says: where it is kept, charged or cached, and what
@@ -137,7 +138,7 @@ fn tool_choice(wire: Option<&RawValue>, unsaid: &mut Unsaid) -> ToolChoice {
         "\"required\"" => return ToolChoice::Any,
         _ => {}
     }
-    let named = serde_json::from_str::<wire::NamedTool>(wire.get()).ok();
+    let named = object_only::from_str::<wire::NamedTool>(wire.get()).ok();
     let name = named.and_then(|named| named.function?.name);
     name.map_or_else(
         || {

@@ -10,6 +10,7 @@ use crate::canonical::{
     JsonText, OutputForm, Part, Placed, PlacedTurn, Places, ReadRequest, Request, Role, Sampling,
     Thinking, Tool, ToolChoice, Unsaid,
 };
+use crate::object_only;
 use crate::openai::effort;
 use crate::wire_form::{TextOr, parse};
 
@@ -153,7 +154,7 @@ fn tool_choice(wire: Option<&RawValue>, unsaid: &mut Unsaid) -> ToolChoice {
         "\"required\"" => return ToolChoice::Any,
         _ => {}
     }
-    let named = serde_json::from_str::<wire::NamedTool>(wire.get()).ok();
+    let named = object_only::from_str::<wire::NamedTool>(wire.get()).ok();
     let named = named.filter(|named| named.kind == "function");
     named.and_then(|named| named.name).map_or_else(
         || {
