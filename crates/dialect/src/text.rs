@@ -74,16 +74,20 @@ impl TextTally {
 
     fn add_blocks(&mut self, previous: &[u8], current: &[u8]) {
         let mut ascii = [[0_u8; LANES]; 7];
-        let mut wide = [[0_u8; LANES]; 7];
+        let mut from = [[0_u8; LANES]; 8];
+        let mut wide_runs = [0_u8; LANES];
         let pairs = previous
             .as_chunks::<LANES>()
             .0
             .iter()
             .zip(current.as_chunks::<LANES>().0);
-        for (previous, current) in pairs {
+        // One after the other, as both sets of counters together do not fit into a processor's vector registers.
+        for (previous, current) in pairs.clone() {
             count_ascii(previous, current, &mut ascii);
-            if !current.is_ascii() {
-                count_wide(previous, current, &mut wide);
+        }
+        if !current.is_ascii() {
+            for (previous, current) in pairs {
+                count_wide(previous, current, &mut from, &mut wide_runs);
             }
         }
         let sum = |lanes: &[u8; LANES]| lanes.iter().map(|count| u64::from(*count)).sum::<u64>();
@@ -94,13 +98,14 @@ impl TextTally {
         self.marks += sum(&ascii[4]);
         self.mark_runs += sum(&ascii[5]);
         self.lines += sum(&ascii[6]);
-        self.two_byte += sum(&wide[0]);
-        self.kana += sum(&wide[1]);
-        self.ideographs += sum(&wide[2]);
-        self.hangul += sum(&wide[3]);
-        self.three_byte += sum(&wide[4]);
-        self.four_byte += sum(&wide[5]);
-        self.wide_runs += sum(&wide[6]);
+        let [wide, three, kana, ideographs, hangul, other, four, ascii] = from.each_ref().map(sum);
+        self.two_byte += wide - three;
+        self.kana += kana - ideographs;
+        self.ideographs += ideographs - hangul;
+        self.hangul += hangul - other;
+        self.three_byte += (three - kana) + (other - four);
+        self.four_byte += four - ascii;
+        self.wide_runs += sum(&wide_runs);
     }
 
     fn add_byte(&mut self, before: u8, byte: u8) {
@@ -210,25 +215,27 @@ fn count_ascii(previous: &[u8; LANES], current: &[u8; LANES], counts: &mut [[u8;
     }
 }
 
+/// Counts the bytes from the first one of each class on, in `from`, so that a class is the difference of two. Bytes compare as signed
+/// numbers, for which there is one vector instruction: ASCII is above all others then, and counted with each.
 #[inline]
-fn count_wide(previous: &[u8; LANES], current: &[u8; LANES], counts: &mut [[u8; LANES]; 7]) {
-    let [
-        two_byte,
-        kana,
-        ideographs,
-        hangul,
-        three_byte,
-        four_byte,
-        runs,
-    ] = counts;
+fn count_wide(
+    previous: &[u8; LANES],
+    current: &[u8; LANES],
+    from: &mut [[u8; LANES]; 8],
+    runs: &mut [u8; LANES],
+) {
+    let is_from = |first: u8, byte: u8| u8::from(byte.cast_signed() >= first.cast_signed());
+    let [wide, three, kana, ideographs, hangul, other, four, ascii] = from;
     for lane in 0..LANES {
         let (before, byte) = (previous[lane], current[lane]);
-        two_byte[lane] += u8::from(within(byte, 0xc0, 0xdf));
-        kana[lane] += u8::from(byte == 0xe3);
-        ideographs[lane] += u8::from(within(byte, 0xe4, 0xe9));
-        hangul[lane] += u8::from(within(byte, 0xea, 0xed));
-        three_byte[lane] += u8::from(is_other_three_byte(byte));
-        four_byte[lane] += u8::from(byte >= 0xf0);
+        wide[lane] += is_from(0xc0, byte);
+        three[lane] += is_from(0xe0, byte);
+        kana[lane] += is_from(0xe3, byte);
+        ideographs[lane] += is_from(0xe4, byte);
+        hangul[lane] += is_from(0xea, byte);
+        other[lane] += is_from(0xee, byte);
+        four[lane] += is_from(0xf0, byte);
+        ascii[lane] += is_from(0, byte);
         runs[lane] += u8::from((byte >= 0x80) & (before < 0x80));
     }
 }
