@@ -85,10 +85,19 @@ impl Call<'_> {
         reservation: Reservation,
         pass: &mut Option<Passed>,
     ) -> Result<Answer, Failure> {
-        tokio::select! {
+        let left = LeftByClient(Some(self.exchange));
+        let answer = tokio::select! {
             biased;
-            answer = self.sent(request, reservation, pass) => Ok(answer?),
-            () = self.gateway.reached(Phase::Halting) => Err(Failure::BrokenOff),
+            answer = self.sent(request, reservation, pass) => Some(answer),
+            () = self.gateway.reached(Phase::Halting) => None,
+        };
+        left.ends();
+        match answer {
+            Some(answer) => Ok(answer?),
+            None => {
+                self.exchange.attempted("halted");
+                Err(Failure::BrokenOff)
+            }
         }
     }
 
@@ -321,6 +330,24 @@ impl Call<'_> {
     fn failure(&self, outcome: &'static str, kind: UpstreamFailureKind) -> UpstreamFailure {
         self.exchange.attempted(outcome);
         UpstreamFailure::new(self.route.deployment.name.clone(), kind)
+    }
+}
+
+/// A call whose client is still there. Dropped before it is over, it counts as one whose client left.
+struct LeftByClient<'a>(Option<&'a Exchange>);
+
+impl LeftByClient<'_> {
+    /// The call came to something, which is counted by what it was.
+    fn ends(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for LeftByClient<'_> {
+    fn drop(&mut self) {
+        if let Some(exchange) = self.0 {
+            exchange.attempted("client_left");
+        }
     }
 }
 
