@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode, response};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper_util::client::legacy::connect::capture_connection;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Amounts, Answered, Outcome, Reception};
@@ -85,10 +85,19 @@ impl Call<'_> {
         reservation: Reservation,
         pass: &mut Option<Passed>,
     ) -> Result<Answer, Failure> {
-        tokio::select! {
+        let left = LeftByClient(Some(self.exchange));
+        let answer = tokio::select! {
             biased;
-            answer = self.sent(request, reservation, pass) => Ok(answer?),
-            () = self.gateway.reached(Phase::Halting) => Err(Failure::BrokenOff),
+            answer = self.sent(request, reservation, pass) => Some(answer),
+            () = self.gateway.reached(Phase::Halting) => None,
+        };
+        left.ends();
+        match answer {
+            Some(answer) => Ok(answer?),
+            None => {
+                self.exchange.attempted("halted");
+                Err(Failure::BrokenOff)
+            }
         }
     }
 
@@ -120,7 +129,8 @@ impl Call<'_> {
         }
         self.learn(&mut told, &mut reservation);
         reservation.observe(Reception::Accepted, &told, delay);
-        if is_encoded(response.headers()) && self.crossing.is_same() {
+        let unread = is_encoded(response.headers()) && self.crossing.is_same();
+        if unread && !response.body().is_end_stream() {
             // It was asked for in the clear; whoever compresses it anyway is passed on unread.
             return Ok(self.unread(response, &[], reservation, pass));
         }
@@ -320,6 +330,24 @@ impl Call<'_> {
     fn failure(&self, outcome: &'static str, kind: UpstreamFailureKind) -> UpstreamFailure {
         self.exchange.attempted(outcome);
         UpstreamFailure::new(self.route.deployment.name.clone(), kind)
+    }
+}
+
+/// A call whose client is still there. Dropped before it is over, it counts as one whose client left.
+struct LeftByClient<'a>(Option<&'a Exchange>);
+
+impl LeftByClient<'_> {
+    /// The call came to something, which is counted by what it was.
+    fn ends(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for LeftByClient<'_> {
+    fn drop(&mut self) {
+        if let Some(exchange) = self.0 {
+            exchange.attempted("client_left");
+        }
     }
 }
 

@@ -279,7 +279,7 @@ mod tests {
         let header_timeout = Reloaded::RestartFor(vec!["server.header_timeout"]);
         for (server, expected) in [
             (
-                "header_timeout: 7s, body_max: 1000, drain: 1s",
+                "header_timeout: 7s, body_max: 2000, drain: 1s",
                 Reloaded::Whole,
             ),
             ("header_timeout: 8s", header_timeout.clone()),

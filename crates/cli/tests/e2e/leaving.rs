@@ -100,6 +100,13 @@ async fn whoever_waits_between_two_attempts_holds_nothing_and_may_leave() {
 
     let metrics = gateway.metrics().await;
     assert_eq!(metrics.sum("llm_requests_total", &[("status", "499")]), 6.0);
+    // Three before the head or the first content of their call; the others were between two calls.
+    let left = [("outcome", "client_left")];
+    let attempts = "sluicegate_upstream_attempts_total";
+    assert_eq!(metrics.sum(attempts, &left), 3.0);
+    let (at_first, at_second) = pair.calls().await;
+    let sent = (at_first + at_second) as f64;
+    assert_eq!(metrics.sum(attempts, &[]), sent, "every call");
     assert_eq!(
         metrics.sum("sluicegate_reservations_expired_total", &[]),
         0.0

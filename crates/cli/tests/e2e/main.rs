@@ -35,4 +35,5 @@ mod sdks;
 mod shutdown;
 mod slots;
 mod transport;
+mod untold_fallback;
 mod upstream_failures;

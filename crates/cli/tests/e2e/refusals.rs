@@ -251,6 +251,29 @@ async fn a_request_that_goes_nowhere_is_told_where_things_are() {
 }
 
 #[tokio::test]
+async fn a_compressed_body_is_refused_by_its_header() {
+    let fake = Fake::start("").await;
+    let gateway = gateway(&fake).await;
+    let body = r#"{"model":"m","messages":[{"role":"user","content":"hi"}]}"#;
+    for (encoding, status) in [("gzip", 415), ("br, gzip", 415), ("identity", 200)] {
+        let mut request = chat_bytes(body);
+        let value = encoding.parse().unwrap();
+        request.headers_mut().insert("content-encoding", value);
+        let answer = gateway.client().send(request).await;
+        assert_eq!(answer.status, status, "{encoding}: {}", answer.text());
+        if status == 415 {
+            let expected = Expected {
+                status,
+                ..invalid(None, "header content-encoding")
+            };
+            check_error(encoding, &answer, &expected);
+        }
+    }
+    assert_eq!(fake.count("accepted").await, 1);
+    gateway.idle().await;
+}
+
+#[tokio::test]
 async fn a_body_over_the_bound_is_refused_before_it_is_read_whole() {
     let fake = Fake::start("").await;
     let gateway = gateway(&fake).await;

@@ -18,7 +18,17 @@ pub(super) fn server(
     (fields(section, problems), timeouts)
 }
 
+/// Bytes. Whatever is less holds hardly a request, and is more likely a unit that was forgotten.
+const BODY_MAX_LEAST: u64 = 1024;
+
 fn fields(section: &Section, problems: &mut Problems) -> Option<Server> {
+    if let Some(value) = section.value("body_max")
+        && section.bytes("body_max")? < BODY_MAX_LEAST
+    {
+        problems
+            .add(value.at, &value.path, "is less than any request needs")
+            .mend("allow 1KiB at least; a number without a unit is bytes, so write `32MiB` for 32 mebibytes");
+    }
     let listen = section.address("listen")?;
     let mut server = Server {
         listen,

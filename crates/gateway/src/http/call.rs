@@ -9,6 +9,7 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
+use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, HeaderName, HeaderValue, request, response};
 use sluicegate_config::{Origin, Policy, Route};
 use sluicegate_core::{Asking, Attempts, Role};
@@ -133,6 +134,9 @@ async fn serve(
     // The body first: an answer before its end would cost the client its connection.
     let max = snapshot.policy.server.body_max;
     let held = read(&parts.headers, body, max, gateway.room()).await?;
+    if let Some(encoding) = encoding(&parts.headers) {
+        return Err(Failure::Encoded(encoding));
+    }
     let wish = Wish::read(&parts.headers)?;
     let envelope = Envelope::decode(asked.operation, &asked.model, &held.body)?;
     let policy = &snapshot.policy;
@@ -246,6 +250,13 @@ impl Routed<'_> {
         let sending = Sending::new(asked, exchange, &candidates, &in_core, attempts);
         sending.answered().await
     }
+}
+
+/// As what a client's body is to be read, where that is not as it is.
+fn encoding(headers: &HeaderMap) -> Option<String> {
+    let encoding = headers.get(CONTENT_ENCODING)?.as_bytes();
+    let plain = encoding.is_empty() || encoding.eq_ignore_ascii_case(b"identity");
+    (!plain).then(|| String::from_utf8_lossy(encoding).into_owned())
 }
 
 /// The route that `task` names, or else `model`.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use http::{Method, StatusCode, Uri, request};
 use sluicegate_catalog::ErrorClass;
-use sluicegate_core::{Amounts, Attempts, Prospect, TargetId, Timestamp};
+use sluicegate_core::{Amounts, Attempts, Elsewhere, Prospect, TargetId, Timestamp};
 use sluicegate_dialect::{Crossing, Outbound};
 
 use super::candidate::{Candidate, CandidateList, Unsayable};
@@ -111,12 +111,19 @@ impl Sending<'_> {
         self.sent(place, &sent, reservation, pass, deadline).await
     }
 
-    /// Passes the breaker, or tells when it opens.
+    /// Passes the breaker, or tells when it opens. Where else it could go is looked up only where that matters.
     fn passed(&self, place: usize) -> Result<Passed, Prospect> {
         let now = self.now();
-        let elsewhere = self.candidates.elsewhere(place, &self.attempts, now);
         let whose = self.candidates.at(place).route.whose();
-        self.gateway.health().pass(whose, elsewhere, now)
+        let health = self.gateway.health();
+        let closed = match health.pass(whose, Elsewhere::Possible, now) {
+            Ok(passed) => return Ok(passed),
+            Err(closed) => closed,
+        };
+        match self.candidates.elsewhere(place, &self.attempts, now) {
+            Elsewhere::Possible => Err(closed),
+            Elsewhere::Impossible => health.pass(whose, Elsewhere::Impossible, now),
+        }
     }
 
     /// Waits for admission, but not where the deployment is left alone meanwhile. Where limits of the model were learned meanwhile, it is

@@ -217,10 +217,10 @@ impl<'a> CandidateList<'a> {
                 .passes(self.whose(other), Elsewhere::Possible, now);
             !attempts.has_tried(TargetId::new(other))
                 && self.opens_to_unavailable(other)
-                && self.list[other].crossing.is_some()
                 && self.list[other].fits_context
                 && passes <= Prospect::At(now)
                 && self.start(other).makes(self.asking.deadline.max(now))
+                && self.outbound(other).is_ok()
         };
         if others.any(takes) {
             Elsewhere::Possible

@@ -44,6 +44,8 @@ pub(crate) enum Failure {
     },
     /// A task that no route is named after.
     UnknownTask(String),
+    /// The body is compressed, or otherwise not as it is: its `content-encoding`.
+    Encoded(String),
     /// The body is longer than allowed.
     BodyTooLarge {
         /// The bound, in bytes.

@@ -162,7 +162,8 @@ impl<'a> Sending<'a> {
                         let facts = facts(place);
                         facts.start.max(facts.passes)
                     };
-                    let opens = self.candidates.places().map(opens).min();
+                    let sayable = |place: &usize| self.candidates.outbound(*place).is_ok();
+                    let opens = self.candidates.places().filter(sayable).map(opens).min();
                     return self.over(opens.unwrap_or(Prospect::Never));
                 }
             }
@@ -260,15 +261,26 @@ impl<'a> Sending<'a> {
         }
         let whose = self.candidates.at(place).route.whose();
         let now = self.now();
-        let facts = |target: TargetId| self.candidates.facts(target.index(), &self.attempts, now);
-        let elsewhere = match order.next(facts, now.min(self.asking.deadline)) {
-            Choice::Try { .. } => Elsewhere::Possible,
-            Choice::Wait { .. } | Choice::Nowhere { .. } => Elsewhere::Impossible,
-        };
+        let elsewhere = self.elsewhere(order, now);
         self.gateway.health().with_budget(whose, |budget| {
             let random = random::number();
             self.attempts.next(&failure, elsewhere, budget, random, now)
         })
+    }
+
+    /// Whether `order` leads at once to a place that can be told the request. One that cannot is no other place: what follows a failure
+    /// is then what follows it on a route without that place.
+    fn elsewhere(&mut self, mut order: Candidates<'_>, now: Timestamp) -> Elsewhere {
+        let facts = |target: TargetId| self.candidates.facts(target.index(), &self.attempts, now);
+        while let Choice::Try { target, .. } = order.next(facts, now.min(self.asking.deadline)) {
+            let place = target.index();
+            let Err(unsayable) = self.candidates.outbound(place) else {
+                return Elsewhere::Possible;
+            };
+            self.unsayable.get_or_insert((place, unsayable));
+            order.refused(Obstacle::Dialect, Prospect::Never);
+        }
+        Elsewhere::Impossible
     }
 
     /// Keeps in mind how the attempt at `place` ended.
@@ -342,7 +354,10 @@ impl<'a> Sending<'a> {
             let facts = self.candidates.facts(*place, &self.attempts, now);
             facts.start.max(facts.passes)
         };
-        self.candidates.places().min_by_key(start)
+        // One that cannot be told the request is named where there is no other, so that it tells that.
+        let unsayable = |place: &usize| self.candidates.outbound(*place).is_err();
+        let places = self.candidates.places();
+        places.min_by_key(|place| (unsayable(place), start(place)))
     }
 
     /// Waits until `until`, until a call `ended` where nobody knows the instant, and no longer than the request may.

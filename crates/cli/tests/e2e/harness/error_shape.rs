@@ -55,7 +55,7 @@ pub(crate) fn check(name: &str, answer: &Answer, expected: &Expected) {
         assert_eq!(answer.header("retry-after"), None, "{name}");
         assert_eq!(answer.header("retry-after-ms"), None, "{name}");
     }
-    let is_useless = matches!(expected.status, 400 | 402 | 404 | 405 | 413 | 422)
+    let is_useless = matches!(expected.status, 400 | 402 | 404 | 405 | 413 | 415 | 422)
         || ["upstream_auth", "upstream_billing"].contains(&expected.code);
     let should_retry = is_useless.then_some("false");
     assert_eq!(answer.header("x-should-retry"), should_retry, "{name}");

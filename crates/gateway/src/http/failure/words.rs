@@ -23,6 +23,12 @@ impl Failure {
             Self::UnknownTask(task) => invalid(format!(
                 "unknown task {task:?}: no route of that name is configured; leave x-sluicegate-task out to choose by model"
             )),
+            Self::Encoded(encoding) => Described {
+                status: StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                ..invalid(format!(
+                    "header content-encoding: bodies are not read as {encoding:?}; send the body as it is, without the header"
+                ))
+            },
             Self::BodyTooLarge { max } => Described {
                 status: StatusCode::PAYLOAD_TOO_LARGE,
                 code: "request_too_large",
