@@ -16,6 +16,9 @@ use crate::signal::barred;
 pub struct UpstreamError {
     /// What it means.
     pub class: ErrorClass,
+    /// The status that it came with, and goes on with where its client reads it translated; `None`
+    /// inside a stream.
+    pub status: Option<StatusCode>,
     /// The error's `code`, empty where it has none.
     pub code: String,
     /// The error's `type`, empty where it has none.
@@ -39,6 +42,7 @@ impl UpstreamError {
     pub(crate) fn not_readable() -> Self {
         Self {
             class: ErrorClass::Server,
+            status: None,
             code: String::new(),
             kind: String::new(),
             message: "an event of the provider's stream cannot be read".to_owned(),
@@ -79,7 +83,10 @@ pub fn classify(
         ErrorClass::Rate if barred(provider, headers).is_some() => ErrorClass::TooLargeForLimit,
         class => class,
     };
-    judged(text, class)
+    UpstreamError {
+        status: Some(status),
+        ..judged(text, class)
+    }
 }
 
 /// Judges an error inside a stream, where there is no status but sometimes a code that is one. At
@@ -115,6 +122,7 @@ const KIND_CHARS_MAX: usize = 128;
 fn judged(text: ErrorText, class: ErrorClass) -> UpstreamError {
     UpstreamError {
         class,
+        status: None,
         code: text.code,
         kind: text.kind,
         message: text.message,

@@ -27,6 +27,7 @@ pub struct ErrorOut<'a> {
 pub fn error_kind(status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 => "authentication_error",
+        402 => "billing_error",
         403 => "permission_error",
         404 => "not_found_error",
         408 | 504 => "timeout_error",
@@ -89,7 +90,7 @@ mod tests {
             let status = StatusCode::from_u16(code).expect("a status");
             assert!(legal.contains(&error_kind(status)), "{code}");
         }
-        for code in [400, 402, 422] {
+        for code in [400, 422] {
             let status = StatusCode::from_u16(code).expect("a status");
             assert_eq!(error_kind(status), "invalid_request_error", "{code}");
         }

@@ -221,6 +221,7 @@ impl ShapedEvents {
 fn failure(wrong: &Misshapen) -> UpstreamError {
     UpstreamError {
         class: ErrorClass::Server,
+        status: None,
         code: "upstream_error".to_owned(),
         kind: String::new(),
         message: format!(

@@ -174,6 +174,7 @@ mod tests {
     ) -> UpstreamFailureKind {
         let error = UpstreamError {
             class,
+            status: Some(status),
             code: "some_code".to_owned(),
             kind: String::new(),
             message: "key sk-12…89 is no good.".to_owned(),

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::wire::Block;
 use super::{call, kind_of};
-use crate::anthropic::{ErrorOut, error_body};
+use crate::anthropic::{ErrorOut, error_body, error_kind};
 use crate::canonical::seal::before_call;
 use crate::canonical::{Answer, FinishReason, Part, Stamp};
 use crate::wire_form::to_json;
@@ -42,10 +42,13 @@ pub fn write_error(error: &UpstreamError) -> Bytes {
     error_body(&error_out(error))
 }
 
-/// The failure in the words of this dialect; its message stays the provider's.
+/// The failure in the words of this dialect; its message stays the provider's. Its kind is the one of
+/// the status that it came with; in a stream its class says it.
 pub(super) fn error_out(error: &UpstreamError) -> ErrorOut<'_> {
     ErrorOut {
-        kind: kind_of(error.class),
+        kind: error
+            .status
+            .map_or_else(|| kind_of(error.class), error_kind),
         message: error.said(),
     }
 }

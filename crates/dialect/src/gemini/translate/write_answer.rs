@@ -8,7 +8,7 @@ use super::wire_value::Listed;
 use super::{carried, logprobs, wire};
 use crate::anthropic::call;
 use crate::canonical::{Answer, FinishReason, Part, Stamp};
-use crate::gemini::{ErrorOut, error_body};
+use crate::gemini::{ErrorOut, error_body, error_status};
 use crate::wire_form::to_json;
 use crate::{UpstreamError, Usage};
 
@@ -43,9 +43,13 @@ pub fn write_error(error: &UpstreamError) -> Bytes {
     error_body(&error_out(error))
 }
 
-/// The failure in the words of this dialect; its message stays the provider's.
+/// The failure in the words of this dialect; its message stays the provider's. It repeats the status
+/// that it came with; in a stream its class stands for one.
 pub(super) fn error_out(error: &UpstreamError) -> ErrorOut<'_> {
-    let (code, status) = status_of(error.class);
+    let (code, status) = match error.status {
+        Some(status) => (status.as_u16(), error_status(status)),
+        None => status_of(error.class),
+    };
     ErrorOut {
         code,
         message: error.said(),

@@ -2,6 +2,7 @@
 
 mod carried;
 pub(crate) mod effort;
+mod failure;
 pub(crate) mod logprobs;
 mod read_answer;
 mod read_message;
@@ -13,18 +14,17 @@ mod write_answer;
 mod write_request;
 mod write_stream;
 
-use sluicegate_catalog::ErrorClass;
-
 use crate::canonical::Feature;
 
 pub(super) use carried::is_carried;
+pub(crate) use failure::error_out;
+pub use failure::write_error;
 pub(crate) use read_answer::call_id;
 pub use read_answer::read_answer;
 pub use read_request::read_request;
 pub use read_stream::StreamReader;
 pub(crate) use strict_schema::fits_strict;
-pub(crate) use write_answer::error_out;
-pub use write_answer::{write_answer, write_error};
+pub use write_answer::write_answer;
 pub use write_request::write_request;
 pub use write_stream::StreamWriter;
 
@@ -54,37 +54,5 @@ pub(crate) const fn members_of(feature: Feature) -> &'static [&'static str] {
         Feature::OutputCap => &["max_completion_tokens", "max_tokens"],
         Feature::Thinking => &["reasoning_effort"],
         Feature::Thoughts => &["messages[].reasoning_content"],
-    }
-}
-
-/// The `type` of an error of that class.
-const fn kind_of(class: ErrorClass) -> &'static str {
-    match class {
-        ErrorClass::Rate | ErrorClass::Daily | ErrorClass::Ramp | ErrorClass::Overload => {
-            "rate_limit_error"
-        }
-        ErrorClass::TooLargeForLimit
-        | ErrorClass::Invalid
-        | ErrorClass::Context
-        | ErrorClass::Policy => "invalid_request_error",
-        ErrorClass::Auth => "authentication_error",
-        ErrorClass::Billing => "billing_error",
-        ErrorClass::Server | ErrorClass::Timeout => "api_error",
-    }
-}
-
-/// The `code` of an error of that class, as OpenAI's own would have it.
-const fn code_of(class: ErrorClass) -> &'static str {
-    match class {
-        ErrorClass::Rate | ErrorClass::Daily | ErrorClass::Ramp => "rate_limit_exceeded",
-        ErrorClass::Overload => "overloaded",
-        ErrorClass::TooLargeForLimit => "token_limit_exceeded",
-        ErrorClass::Invalid => "invalid_request",
-        ErrorClass::Context => "context_length_exceeded",
-        ErrorClass::Policy => "content_policy_violation",
-        ErrorClass::Auth => "invalid_api_key",
-        ErrorClass::Billing => "insufficient_quota",
-        ErrorClass::Server => "upstream_error",
-        ErrorClass::Timeout => "upstream_timeout",
     }
 }

@@ -1,15 +1,14 @@
-//! A canonical answer as a chat completion, and a failure as this dialect tells it.
+//! A canonical answer as a chat completion.
 
 use bytes::Bytes;
 use serde::Serialize;
 
 use super::carried::{Carrier, ExtraContent};
 use super::logprobs::ChoiceLogprobs;
-use super::{code_of, kind_of, wire};
+use super::wire;
+use crate::Usage;
 use crate::canonical::{Answer, FinishReason, Part, Stamp};
-use crate::openai::{ErrorOut, error_body};
 use crate::wire_form::to_json;
-use crate::{UpstreamError, Usage};
 
 /// Writes an answer. What it lacks of an id and a model's name is the stamp's.
 pub fn write_answer(answer: &Answer, stamp: &Stamp) -> Bytes {
@@ -29,28 +28,6 @@ pub fn write_answer(answer: &Answer, stamp: &Stamp) -> Bytes {
         usage: answer.usage.map(WireUsage::from),
     };
     Bytes::from(to_json(&completion))
-}
-
-/// Writes a provider's failure.
-pub fn write_error(error: &UpstreamError) -> Bytes {
-    error_body(&error_out(error))
-}
-
-/// The failure in the words of this dialect; its message, and a code where it has one that is a
-/// word, stay the provider's. A code that is a number repeats a status, and is Google's or vLLM's.
-pub(crate) fn error_out(error: &UpstreamError) -> ErrorOut<'_> {
-    let is_word = error.code.bytes().any(|byte| !byte.is_ascii_digit());
-    let code = if !is_word {
-        code_of(error.class)
-    } else {
-        &error.code
-    };
-    ErrorOut {
-        message: error.said(),
-        kind: kind_of(error.class),
-        code,
-        param: None,
-    }
 }
 
 /// How an answer's end is told here.

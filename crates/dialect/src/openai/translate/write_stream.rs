@@ -4,9 +4,10 @@ use bytes::BytesMut;
 use serde::Serialize;
 
 use super::carried::{Carrier, ExtraContent};
+use super::error_out;
 use super::logprobs::ChoiceLogprobs;
 use super::wire;
-use super::write_answer::{WireUsage, error_out, finish_reason};
+use super::write_answer::{WireUsage, finish_reason};
 use crate::canonical::{Event, Stamp};
 use crate::openai::{UsageChunk, error_event};
 use crate::wire_form::to_json;
