@@ -5,6 +5,7 @@ mod fixtures;
 mod frames;
 mod fuzz;
 mod indent;
+mod models;
 mod odd_values;
 mod properties;
 mod provider_only;
