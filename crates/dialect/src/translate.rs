@@ -64,6 +64,7 @@ pub struct Translation {
 ///     thinking: ThinkingForm::None,
 ///     always_thinks: false,
 ///     fixed_sampling: false,
+///     unthinking_tools: false,
 /// };
 /// let body = br#"{"model":"fast","messages":[{"role":"user","content":"hi"}],"seed":7}"#;
 /// let translation = translate_request(Dialect::OpenAiChat, Dialect::Anthropic, body, &target)?;

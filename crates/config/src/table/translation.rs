@@ -46,6 +46,11 @@ pub(super) static TRANSLATION: Object = Object {
             MODELS,
             "Models that choose their tokens by themselves and refuse a temperature or another word on it.",
         ),
+        Field::optional(
+            "unthinking_tools",
+            MODELS,
+            "Models that take tools over OpenAI's chat completions only where they are told not to think: with tools they are.",
+        ),
     ],
 };
 

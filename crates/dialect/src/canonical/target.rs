@@ -21,6 +21,8 @@ pub struct Target {
     pub always_thinks: bool,
     /// Whether it chooses its tokens by itself and refuses a temperature or another word on it.
     pub fixed_sampling: bool,
+    /// Whether it takes tools over OpenAI's chat completions only where it is told not to think.
+    pub unthinking_tools: bool,
 }
 
 impl Target {
@@ -42,6 +44,7 @@ impl Target {
             },
             always_thinks: row.always_thinks.hold(model),
             fixed_sampling: row.fixed_sampling.hold(model),
+            unthinking_tools: row.unthinking_tools.hold(model),
         }
     }
 }

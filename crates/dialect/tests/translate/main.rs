@@ -7,6 +7,7 @@ mod frames;
 mod fuzz;
 mod indent;
 mod lone_parts;
+mod models;
 mod odd_values;
 mod properties;
 mod provider_only;

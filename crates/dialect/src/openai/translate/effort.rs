@@ -1,6 +1,6 @@
 //! OpenAI's words for how much to think.
 
-use crate::canonical::{Target, Thinking, ThinkingEffort, ThinkingForm};
+use crate::canonical::{Feature, Request, Target, Thinking, ThinkingEffort, ThinkingForm};
 
 /// What a word says; `None` for one that is not known.
 pub(crate) fn read(word: &str) -> Option<Thinking> {
@@ -15,6 +15,25 @@ pub(crate) fn read(word: &str) -> Option<Thinking> {
         _ => return None,
     };
     Some(Thinking::Adaptive(Some(effort)))
+}
+
+/// As [`write`] over chat completions, where some models refuse tools unless they are told not to think. A wish to
+/// think that goes unheard for it is told to `foregone`.
+pub(crate) fn write_for_chat(
+    request: &Request,
+    target: &Target,
+    foregone: &mut Vec<Feature>,
+) -> Option<String> {
+    if request.tools.is_empty() || !target.unthinking_tools {
+        return write(request.thinking, target);
+    }
+    if matches!(
+        request.thinking,
+        Thinking::Adaptive(_) | Thinking::Budget(_)
+    ) {
+        foregone.push(Feature::Thinking);
+    }
+    Some("none".to_owned())
 }
 
 /// A number of tokens becomes the effort that usually takes about as many, and an effort that `target` may not know the next one that

@@ -42,6 +42,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     }
     let mut foregone = Vec::new();
     target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
+    let reasoning_effort = effort::write_for_chat(request, target, &mut foregone);
     let has_tools = !request.tools.is_empty();
     let (response_format, must_instruct) = response_format(&request.output, target);
     let (max_tokens, max_completion_tokens) = match target.cap_name {
@@ -68,7 +69,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
             .flatten(),
         parallel_tool_calls: request.parallel_tool_calls.filter(|_| has_tools),
         response_format,
-        reasoning_effort: effort::write(request.thinking, target),
+        reasoning_effort,
         stream: request.stream.then_some(true),
         stream_options: request.stream.then(|| wire::StreamOptions {
             include_usage: Some(true),

@@ -1,0 +1,89 @@
+//! What some models refuse that others of their provider take: each request is written by the row of the catalog, from a
+//! client of another dialect, with what it goes without.
+
+use serde_json::{Value, json};
+use sluicegate_dialect::canonical::{Inexpressible, Target};
+use sluicegate_dialect::{Dialect, ProviderDialect, translate_request};
+
+use crate::fixtures::row;
+
+/// What `model` of `provider` is sent of a request with these `members`, what is refused of it and what it goes without.
+fn sent(
+    client: Dialect,
+    (provider, model): (&str, &str),
+    members: &Value,
+) -> (Value, Vec<String>, Vec<String>) {
+    let row = row(provider);
+    let said = [json!({"role": "user", "content": "hi"})];
+    let mut request = match client {
+        Dialect::OpenAiResponses => json!({"model": "m", "input": "hi"}),
+        Dialect::Anthropic => json!({"model": "m", "max_tokens": 9_000, "messages": said}),
+        _ => json!({"model": "m", "messages": said}),
+    };
+    let all = request.as_object_mut().expect("an object");
+    all.extend(members.as_object().expect("an object").clone());
+    let target = Target::of(&row, model);
+    let to = ProviderDialect::of(&row);
+    let sent = translate_request(client, to, request.to_string().as_bytes(), &target);
+    let sent = sent.expect("a request");
+    let body = serde_json::from_slice(&sent.body).expect("JSON");
+    let fields =
+        |lost: Vec<Inexpressible>| lost.into_iter().map(|lost| lost.field).collect::<Vec<_>>();
+    (body, fields(sent.inexpressible), fields(sent.foregone))
+}
+
+#[test]
+fn a_model_that_takes_tools_without_thoughts_only_is_told_not_to_think() {
+    let tool = json!([{"name": "t", "input_schema": {"type": "object"}}]);
+    let thinks = json!({"type": "enabled", "budget_tokens": 4_096});
+    for (provider, model, members, effort, gone) in [
+        (
+            "openai",
+            "gpt-5.5",
+            json!({"tools": tool, "thinking": thinks}),
+            json!("none"),
+            true,
+        ),
+        (
+            "openai",
+            "gpt-5.6-terra",
+            json!({"tools": tool}),
+            json!("none"),
+            false,
+        ),
+        (
+            "azure",
+            "gpt-5.4-mini",
+            json!({"tools": tool, "thinking": thinks}),
+            json!("none"),
+            true,
+        ),
+        (
+            "openai",
+            "gpt-5.5",
+            json!({"thinking": thinks}),
+            json!("medium"),
+            false,
+        ),
+        (
+            "openai",
+            "gpt-5.2",
+            json!({"tools": tool, "thinking": thinks}),
+            json!("medium"),
+            false,
+        ),
+        (
+            "openai",
+            "gpt-4.1",
+            json!({"tools": tool}),
+            Value::Null,
+            false,
+        ),
+    ] {
+        let (body, refused, foregone) = sent(Dialect::Anthropic, (provider, model), &members);
+        assert_eq!(body["reasoning_effort"], effort, "{model} {members}");
+        assert_eq!(refused, [""; 0], "{model}");
+        let expected: &[&str] = if gone { &["thinking"] } else { &[] };
+        assert_eq!(foregone, expected, "{model} {members}");
+    }
+}
