@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::canonical::{
     Answer, Feature, Inexpressible, NAMED_MAX, OutputForm, ReadRequest, Request, Spot, Stamp,
-    Target, WrittenRequest,
+    Target, ToolChoice, WrittenRequest,
 };
 use crate::prune::{self, prune};
 use crate::{
@@ -104,6 +104,12 @@ pub(crate) fn written(
     }
     for place in left_out {
         names.add([place]);
+    }
+    let must_call = matches!(request.tool_choice, ToolChoice::Any | ToolChoice::Named(_));
+    if must_call && request.tools.is_empty() {
+        request.tool_choice = ToolChoice::Unsaid;
+        let members = from.members_of(Feature::ToolChoice).iter();
+        names.add(members.map(|member| (*member).to_owned()));
     }
     let (request, written) = to.write_instructed(request, target);
     let foregone = written.foregone.into_iter();
