@@ -26,6 +26,7 @@ mod header_text;
 mod image;
 mod json;
 mod member_path;
+mod mistake_words;
 mod model_member;
 mod object_only;
 pub mod openai;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::canonical::{
     Answer, Feature, Inexpressible, Lost, NAMED_MAX, OutputForm, Places, ReadRequest, Request,
-    Spot, Stamp, Target, WrittenRequest,
+    Spot, Stamp, Target, ToolChoice, WrittenRequest,
 };
 use crate::prune::{self, prune};
 use crate::unwritten::without_unwritten;
@@ -109,6 +109,12 @@ pub(crate) fn written(
         return Err(from.nothing_said(names.list.first(), place.as_deref()));
     }
     names.add_each(left_out);
+    let must_call = matches!(request.tool_choice, ToolChoice::Any | ToolChoice::Named(_));
+    if must_call && request.tools.is_empty() {
+        request.tool_choice = ToolChoice::Unsaid;
+        let members = from.members_of(Feature::ToolChoice).iter();
+        names.add(members.map(|member| (*member).to_owned()));
+    }
     let mut written = to.write_request(&request, target);
     if !written.unwritten.is_empty() {
         let named_before = names.list.len();

@@ -8,6 +8,7 @@ use sluicegate_catalog::{ErrorClass, Provider};
 
 use crate::error_text::ErrorText;
 use crate::json::Cursor;
+use crate::mistake_words::by_words;
 use crate::signal::barred;
 
 /// A provider's failure, read as far as it could be. Strings are bounded and hold no control
@@ -79,7 +80,8 @@ pub fn classify(
         text.kind = kind_in_header(headers);
     }
     let class = by_table(provider, Some(status.as_u16()), &text);
-    let class = match class.unwrap_or_else(|| by_status(status.as_u16())) {
+    let class = class.unwrap_or_else(|| by_status(status.as_u16()));
+    let class = match refined(class, Some(status.as_u16()), &text) {
         ErrorClass::Rate if barred(provider, headers).is_some() => ErrorClass::TooLargeForLimit,
         class => class,
     };
@@ -99,12 +101,14 @@ pub(crate) fn in_stream(provider: &Provider, text: &[u8], at: usize) -> Upstream
         code.filter(|code| (400..600).contains(code)).map(by_status)
     };
     let class = class.or_else(by_code).unwrap_or_else(|| by_name(&text));
+    let class = refined(class, None, &text);
     judged(text, class)
 }
 
 /// Judges what an answer with that status would say in words that are read already.
 pub(crate) fn with_status(provider: &Provider, status: u16, text: ErrorText) -> UpstreamError {
     let class = by_table(provider, Some(status), &text).unwrap_or_else(|| by_status(status));
+    let class = refined(class, Some(status), &text);
     judged(text, class)
 }
 
@@ -135,6 +139,14 @@ fn by_table(provider: &Provider, status: Option<u16>, text: &ErrorText) -> Optio
     let mut entries = provider.errors.iter();
     let entry = entries.find(|entry| entry.fits(status, &text.code, &text.kind, &haystack));
     entry.map(|entry| entry.class)
+}
+
+/// A mistake of the caller of which no more is known is what its words say.
+fn refined(class: ErrorClass, status: Option<u16>, text: &ErrorText) -> ErrorClass {
+    match class {
+        ErrorClass::Invalid => by_words(status, text).unwrap_or(class),
+        class => class,
+    }
 }
 
 /// What a status means where nothing more is known. 413 is the body's size here; where it is a

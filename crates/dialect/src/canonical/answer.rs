@@ -121,8 +121,8 @@ impl Answer {
 pub enum FinishReason {
     /// The model was done.
     Stop,
-    /// Before a text that the request named, where the provider says which.
-    StopSequence(String),
+    /// Before a text that the request named: which, where the provider says it.
+    StopSequence(Option<String>),
     /// At the largest output allowed.
     Length,
     /// At the end of what the model can hold.

@@ -1,7 +1,7 @@
 //! A failure's body and the status that it comes with, to the clients of each dialect.
 
 use http::{HeaderMap, StatusCode};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sluicegate_dialect::{Dialect, classify};
 
 use crate::fixtures::row;
@@ -140,4 +140,44 @@ fn other_statuses_of_a_mistake_have_their_code() {
     }
     let said = read(Dialect::OpenAiChat, "anthropic", 403, "");
     assert_eq!(said["error"]["code"], "permission_denied");
+}
+
+#[test]
+fn what_a_mistake_is_has_openais_code_whoever_says_it() {
+    let said = [
+        (
+            "context_length_exceeded",
+            "This model's maximum context length is 8192 tokens.",
+        ),
+        (
+            "context_length_exceeded",
+            "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+        ),
+        (
+            "content_filter",
+            "Output blocked by content filtering policy",
+        ),
+        (
+            "content_filter",
+            "The response was filtered by a content policy.",
+        ),
+    ];
+    for provider in ["anthropic", "gemini", "bedrock", "cohere"] {
+        for (code, message) in said {
+            let body = match provider {
+                "anthropic" => {
+                    json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}})
+                }
+                "gemini" => {
+                    json!({"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": message}})
+                }
+                _ => json!({"message": message}),
+            };
+            for client in [Dialect::OpenAiChat, Dialect::OpenAiResponses] {
+                let said = read(client, provider, 400, &body.to_string());
+                assert_eq!(said["error"]["code"], code, "{provider}: {message}");
+                assert_eq!(said["error"]["type"], "invalid_request_error");
+            }
+        }
+    }
 }

@@ -263,3 +263,27 @@ fn a_conversation_of_which_nothing_is_left_is_refused() {
         assert!(error.param.is_some());
     }
 }
+
+#[test]
+fn a_call_that_is_required_of_no_tool_is_told() {
+    let chat = |choice: &str| {
+        format!(
+            r#"{{"model":"m","tool_choice":{choice},"messages":[{{"role":"user","content":"hi"}}]}}"#
+        )
+    };
+    let named = r#"{"type":"function","function":{"name":"f"}}"#;
+    let choices = [
+        (r#""required""#, true),
+        (named, true),
+        (r#""auto""#, false),
+        (r#""none""#, false),
+    ];
+    for (choice, is_told) in choices {
+        let told = told(Dialect::OpenAiChat, chat(choice).as_bytes());
+        let expected: &[&str] = if is_told { &["tool_choice"] } else { &[] };
+        assert_eq!(told, expected, "{choice}");
+    }
+    let gemini = r#"{"contents":[{"parts":[{"text":"hi"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY"}}}"#;
+    let told = told(Dialect::Gemini, gemini.as_bytes());
+    assert_eq!(told, ["toolConfig.functionCallingConfig.mode"]);
+}

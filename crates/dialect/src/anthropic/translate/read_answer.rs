@@ -52,7 +52,7 @@ fn part(block: wire::Block) -> Option<Part> {
 /// What a `stop_reason` means. One that is not known is an end like others.
 pub(super) fn finish(reason: Option<&str>, sequence: Option<String>) -> FinishReason {
     match (reason, sequence) {
-        (Some("stop_sequence"), Some(sequence)) => FinishReason::StopSequence(sequence),
+        (Some("stop_sequence"), sequence) => FinishReason::StopSequence(sequence),
         (Some("max_tokens"), _) => FinishReason::Length,
         (Some("model_context_window_exceeded"), _) => FinishReason::ContextFull,
         (Some("tool_use"), _) => FinishReason::ToolCalls,

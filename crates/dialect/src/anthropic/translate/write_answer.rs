@@ -57,7 +57,7 @@ pub(super) fn error_out(error: &UpstreamError) -> ErrorOut<'_> {
 pub(super) fn stop_reason(finish: &FinishReason) -> (&'static str, Option<&str>) {
     match finish {
         FinishReason::Stop => ("end_turn", None),
-        FinishReason::StopSequence(sequence) => ("stop_sequence", Some(sequence)),
+        FinishReason::StopSequence(sequence) => ("stop_sequence", sequence.as_deref()),
         FinishReason::Length => ("max_tokens", None),
         FinishReason::ContextFull => ("model_context_window_exceeded", None),
         FinishReason::ToolCalls => ("tool_use", None),

@@ -65,7 +65,7 @@ fn parts(block: wire::Block) -> Vec<Part> {
 /// provider found malformed, of which it gives what there is.
 pub(super) fn finish(reason: Option<&str>, sequence: Option<String>) -> FinishReason {
     match (reason, sequence) {
-        (Some("stop_sequence"), Some(sequence)) => FinishReason::StopSequence(sequence),
+        (Some("stop_sequence"), sequence) => FinishReason::StopSequence(sequence),
         (Some("max_tokens"), _) => FinishReason::Length,
         (Some("model_context_window_exceeded"), _) => FinishReason::ContextFull,
         (Some("tool_use"), _) => FinishReason::ToolCalls,

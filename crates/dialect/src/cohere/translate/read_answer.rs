@@ -67,6 +67,7 @@ fn parts(message: wire::Message) -> Vec<Part> {
 pub(super) fn finish(reason: Option<&str>) -> Option<FinishReason> {
     match reason {
         Some("ERROR" | "TIMEOUT") => None,
+        Some("STOP_SEQUENCE") => Some(FinishReason::StopSequence(None)),
         Some("MAX_TOKENS") => Some(FinishReason::Length),
         Some("TOOL_CALL") => Some(FinishReason::ToolCalls),
         _ => Some(FinishReason::Stop),

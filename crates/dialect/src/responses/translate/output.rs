@@ -117,15 +117,15 @@ impl Item {
         }
     }
 
-    /// Nothing comes for it any more. Clients parse the arguments of a call, so that one without any
-    /// gets those of an empty object.
-    pub(super) fn complete(&mut self) {
+    /// Nothing comes for it any more, and its `end` is its status. Clients parse the arguments of a
+    /// call, so that one without any gets those of an empty object.
+    pub(super) fn complete(&mut self, end: &'static str) {
         match self {
-            Self::Message { status, .. } => *status = "completed",
+            Self::Message { status, .. } => *status = end,
             Self::FunctionCall {
                 status, arguments, ..
             } => {
-                *status = "completed";
+                *status = end;
                 if arguments.is_empty() {
                     arguments.push_str("{}");
                 }
@@ -240,13 +240,16 @@ impl<'a> Response<'a> {
     }
 }
 
-/// How an answer's end is told here.
-const fn status(finish: &FinishReason) -> (&'static str, Option<&'static str>) {
+/// The status of an item that ended before another of its answer.
+pub(super) const COMPLETED: &str = "completed";
+
+/// How an answer's end is told here, also of the item that it ended.
+pub(super) const fn status(finish: &FinishReason) -> (&'static str, Option<&'static str>) {
     match finish {
         FinishReason::Stop
         | FinishReason::StopSequence(_)
         | FinishReason::ToolCalls
-        | FinishReason::Pause => ("completed", None),
+        | FinishReason::Pause => (COMPLETED, None),
         FinishReason::Length | FinishReason::ContextFull => {
             ("incomplete", Some("max_output_tokens"))
         }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::output::{Content, Item, Response, Summary};
+use super::output::{COMPLETED, Content, Item, Response, Summary, status};
 use super::seal;
 use crate::canonical::seal::before_call;
 use crate::canonical::{Answer, Part, Stamp};
@@ -31,8 +31,11 @@ pub fn write_answer(answer: &Answer, stamp: &Stamp) -> Bytes {
     if let Some(text) = texts {
         text.tell(logprobs::write(&answer.logprobs));
     }
-    items.iter_mut().for_each(Item::complete);
     let finish = answer.finish.clone().with_calls(answer.calls_tools());
+    if let Some((last, others)) = items.split_last_mut() {
+        others.iter_mut().for_each(|item| item.complete(COMPLETED));
+        last.complete(status(&finish).0);
+    }
     let response = Response::new(&stamp, &items, Some(&finish), answer.usage);
     Bytes::from(to_json(&response))
 }

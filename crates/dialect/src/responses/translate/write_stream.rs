@@ -7,7 +7,7 @@ mod message;
 
 use bytes::BytesMut;
 
-use super::output::{Content, Item, Response, Summary};
+use super::output::{COMPLETED, Content, Item, Response, Summary, status};
 use super::seal;
 use super::stream_event::{Part, Wire, send, send_end};
 use super::write_answer::sealed;
@@ -217,7 +217,7 @@ impl StreamWriter {
     }
 
     fn end(&mut self, finish: &FinishReason, usage: Option<Usage>, out: &mut BytesMut) {
-        self.close(out);
+        self.close_last(status(finish).0, out);
         self.ended = true;
         let response = Response::new(&self.stamp, &self.items, Some(finish), usage);
         let kind = if response.is_incomplete() {
@@ -249,28 +249,37 @@ impl StreamWriter {
 
     /// Ends all that grows.
     fn close(&mut self, out: &mut BytesMut) {
-        self.close_grown(out);
+        self.close_last(COMPLETED, out);
+    }
+
+    /// Ends all that grows, the last item with that status.
+    fn close_last(&mut self, end: &'static str, out: &mut BytesMut) {
+        let last = self.items.len().saturating_sub(1);
+        if std::mem::take(&mut self.grows) {
+            self.close_content(out);
+            self.complete(last, end, out);
+        }
         for (_, at) in std::mem::take(&mut self.calls) {
-            self.complete(at, out);
+            let end = if at == last { end } else { COMPLETED };
+            self.complete(at, end, out);
         }
     }
 
     /// Ends the message or thought that grows.
     fn close_grown(&mut self, out: &mut BytesMut) {
-        if !std::mem::take(&mut self.grows) {
-            return;
+        if std::mem::take(&mut self.grows) {
+            self.close_content(out);
+            self.complete(self.items.len() - 1, COMPLETED, out);
         }
-        self.close_content(out);
-        self.complete(self.items.len() - 1, out);
     }
 
-    /// Ends the item at that place.
-    fn complete(&mut self, at: usize, out: &mut BytesMut) {
+    /// Ends the item at that place with that status.
+    fn complete(&mut self, at: usize, end: &'static str, out: &mut BytesMut) {
         let Some(item) = self.items.get_mut(at) else {
             return;
         };
         let is_bare = matches!(item, Item::FunctionCall { arguments, .. } if arguments.is_empty());
-        item.complete();
+        item.complete(end);
         let number = &mut self.sequence_number;
         if is_bare && let Item::FunctionCall { id, arguments, .. } = &*item {
             let more = Wire {

@@ -1,0 +1,110 @@
+//! How an answer ended, as the clients of each dialect read it.
+
+use bytes::{Bytes, BytesMut};
+use serde_json::{Value, json};
+use sluicegate_dialect::openai::UsageChunk;
+use sluicegate_dialect::{Dialect, ProviderDialect, StreamTranslation};
+
+use crate::fixtures::{row, stamp};
+
+fn written(from: ProviderDialect, answer: &Value, to: Dialect) -> Value {
+    let answer = from.read_answer(answer.to_string().as_bytes());
+    let body = to.write_answer(&answer.expect("an answer"), &stamp());
+    serde_json::from_slice(&body).expect("a body is JSON")
+}
+
+fn converse(reason: &str, more: &Value) -> Value {
+    json!({"output": {"message": {"role": "assistant", "content": [{"text": "hi"}]}},
+        "stopReason": reason, "additionalModelResponseFields": more})
+}
+
+#[test]
+fn a_text_that_ended_an_answer_is_told_also_where_nobody_says_which() {
+    let cohere = json!({"message": {"content": [{"type": "text", "text": "hi"}]}, "finish_reason": "STOP_SEQUENCE"});
+    let untold = converse("stop_sequence", &Value::Null);
+    let told = converse("stop_sequence", &json!({"stop_sequence": "END"}));
+    for (from, answer, sequence) in [
+        (ProviderDialect::Cohere, cohere, Value::Null),
+        (ProviderDialect::Bedrock, untold, Value::Null),
+        (ProviderDialect::Bedrock, told, json!("END")),
+    ] {
+        let message = written(from, &answer, Dialect::Anthropic);
+        assert_eq!(message["stop_reason"], "stop_sequence", "{answer}");
+        assert_eq!(message["stop_sequence"], sequence, "{answer}");
+        let completion = written(from, &answer, Dialect::OpenAiChat);
+        assert_eq!(
+            completion["choices"][0]["finish_reason"], "stop",
+            "{answer}"
+        );
+    }
+}
+
+/// A text and a call, and why it ended.
+fn completion(finish: &str) -> Value {
+    let call =
+        json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{\"q\":"}});
+    json!({"id": "c", "model": "m", "choices": [{"index": 0, "finish_reason": finish,
+        "message": {"role": "assistant", "content": "hi", "tool_calls": [call]}}]})
+}
+
+fn statuses(items: &Value) -> Vec<&str> {
+    let items = items.as_array().expect("a list of items");
+    items
+        .iter()
+        .filter_map(|item| item["status"].as_str())
+        .collect()
+}
+
+const ENDS: [(&str, &str, &str); 3] = [
+    ("length", "incomplete", "incomplete"),
+    ("content_filter", "incomplete", "incomplete"),
+    ("tool_calls", "completed", "completed"),
+];
+
+#[test]
+fn the_item_that_was_cut_is_incomplete() {
+    for (finish, whole, last) in ENDS {
+        let from = ProviderDialect::from(Dialect::OpenAiChat);
+        let response = written(from, &completion(finish), Dialect::OpenAiResponses);
+        assert_eq!(response["status"], whole, "{finish}");
+        assert_eq!(
+            statuses(&response["output"]),
+            ["completed", last],
+            "{finish}"
+        );
+    }
+}
+
+#[test]
+fn the_item_of_a_stream_that_was_cut_is_incomplete() {
+    for (finish, whole, last) in ENDS {
+        let chunk = json!({"id": "c", "model": "m", "choices": [{"index": 0, "finish_reason": finish,
+            "delta": {"content": "hi", "tool_calls": [{"index": 0, "id": "a", "type": "function",
+                "function": {"name": "f", "arguments": "{\"q\":"}}]}}]});
+        let wire = format!("data: {chunk}\n\ndata: [DONE]\n\n");
+        let from = ProviderDialect::from(Dialect::OpenAiChat);
+        let to = Dialect::OpenAiResponses;
+        let mut stream =
+            StreamTranslation::new((from, row("openai")), to, stamp(), UsageChunk::Pass);
+        let mut out = BytesMut::new();
+        stream
+            .push(Bytes::from(wire), &mut out)
+            .expect("no event is too large");
+        stream.finish(&mut out);
+        let text = String::from_utf8(out.to_vec()).expect("what is written is UTF-8");
+        let events = text.lines().filter_map(|line| line.strip_prefix("data: "));
+        let events: Vec<Value> = events
+            .map(|data| serde_json::from_str(data).expect("JSON"))
+            .collect();
+        let done = events
+            .iter()
+            .filter(|event| event["type"] == "response.output_item.done");
+        let done: Vec<&str> = done
+            .filter_map(|event| event["item"]["status"].as_str())
+            .collect();
+        assert_eq!(done, ["completed", last], "{finish}");
+        let end = &events.last().expect("an end")["response"];
+        assert_eq!(end["status"], whole, "{finish}");
+        assert_eq!(statuses(&end["output"]), ["completed", last], "{finish}");
+    }
+}
