@@ -18,6 +18,8 @@ pub struct Translation {
     pub always_thinks: Models,
     /// Models that choose their tokens by themselves and refuse a temperature or another word on it.
     pub fixed_sampling: Models,
+    /// Models that take a temperature or `top_p`, and refuse both at once.
+    pub one_sampler: Models,
     /// Models that take tools over OpenAI's chat completions only where they are told not to think.
     pub unthinking_tools: Models,
 }
@@ -73,6 +75,7 @@ impl Default for Translation {
             thinking: Vec::new(),
             always_thinks: Models::default(),
             fixed_sampling: Models::default(),
+            one_sampler: Models::default(),
             unthinking_tools: Models::default(),
         }
     }
@@ -95,6 +98,7 @@ impl Translation {
             ("schema", &self.schema),
             ("always_thinks", &self.always_thinks),
             ("fixed_sampling", &self.fixed_sampling),
+            ("one_sampler", &self.one_sampler),
             ("unthinking_tools", &self.unthinking_tools),
         ] {
             if let Models::Named(names) = models {

@@ -64,6 +64,7 @@ pub struct Translation {
 ///     thinking: ThinkingForm::None,
 ///     always_thinks: false,
 ///     fixed_sampling: false,
+///     one_sampler: false,
 ///     unthinking_tools: false,
 /// };
 /// let body = br#"{"model":"fast","messages":[{"role":"user","content":"hi"}],"seed":7}"#;

@@ -47,6 +47,11 @@ pub(super) static TRANSLATION: Object = Object {
             "Models that choose their tokens by themselves and refuse a temperature or another word on it.",
         ),
         Field::optional(
+            "one_sampler",
+            MODELS,
+            "Models that take a temperature or `top_p`, and refuse both at once: of two the temperature is sent.",
+        ),
+        Field::optional(
             "unthinking_tools",
             MODELS,
             "Models that take tools over OpenAI's chat completions only where they are told not to think: with tools they are.",

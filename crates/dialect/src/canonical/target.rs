@@ -21,6 +21,8 @@ pub struct Target {
     pub always_thinks: bool,
     /// Whether it chooses its tokens by itself and refuses a temperature or another word on it.
     pub fixed_sampling: bool,
+    /// Whether it takes a temperature or `top_p`, and refuses both at once.
+    pub one_sampler: bool,
     /// Whether it takes tools over OpenAI's chat completions only where it is told not to think.
     pub unthinking_tools: bool,
 }
@@ -44,19 +46,36 @@ impl Target {
             },
             always_thinks: row.always_thinks.hold(model),
             fixed_sampling: row.fixed_sampling.hold(model),
+            one_sampler: row.one_sampler.hold(model),
             unthinking_tools: row.unthinking_tools.hold(model),
         }
     }
 }
 
 impl Target {
-    /// What of `wished` the model takes. What it refuses is told to `unsaid`, unless it says what holds
-    /// without it.
-    pub(crate) fn sampling(&self, wished: &Sampling, unsaid: &mut Losses) -> Sampling {
-        if !self.fixed_sampling {
-            return wished.clone();
-        }
+    /// What of `wished` the model takes. What it refuses is told to `unsaid`, or to `foregone` where it takes either of two,
+    /// unless it says what holds without it.
+    pub(crate) fn sampling(
+        &self,
+        wished: &Sampling,
+        unsaid: &mut Losses,
+        foregone: &mut Vec<Feature>,
+    ) -> Sampling {
         let differs = |value: Option<f64>| value.is_some_and(|value| value != 1.0);
+        if !self.fixed_sampling {
+            let mut sampling = wished.clone();
+            if self.one_sampler && wished.temperature.is_some() && wished.top_p.is_some() {
+                match (differs(wished.temperature), differs(wished.top_p)) {
+                    (false, true) => sampling.temperature = None,
+                    (_, false) => sampling.top_p = None,
+                    (true, true) => {
+                        sampling.top_p = None;
+                        foregone.push(Feature::TopP);
+                    }
+                }
+            }
+            return sampling;
+        }
         let lost = [
             (differs(wished.temperature), Feature::Temperature),
             (differs(wished.top_p), Feature::TopP),

@@ -46,6 +46,7 @@ pub(crate) fn targets() -> [(&'static str, Target); 2] {
         thinking: ThinkingForm::Effort,
         always_thinks: false,
         fixed_sampling: false,
+        one_sampler: false,
         unthinking_tools: false,
     };
     let old = Target {

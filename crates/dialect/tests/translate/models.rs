@@ -87,3 +87,77 @@ fn a_model_that_takes_tools_without_thoughts_only_is_told_not_to_think() {
         assert_eq!(foregone, expected, "{model} {members}");
     }
 }
+
+#[test]
+fn a_model_that_takes_one_sampler_gets_the_temperature() {
+    let both = json!({"temperature": 0.2, "top_p": 0.9});
+    let haiku = ("bedrock", "eu.anthropic.claude-haiku-4-5-20251001-v1:0");
+    let (body, refused, foregone) = sent(Dialect::OpenAiChat, haiku, &both);
+    assert_eq!(body["inferenceConfig"], json!({"temperature": 0.2}));
+    assert_eq!((refused.len(), foregone), (0, vec!["top_p".to_owned()]));
+    for (model, members, temperature, top_p, gone) in [
+        (
+            "claude-sonnet-4-6",
+            both.clone(),
+            json!(0.2),
+            Value::Null,
+            true,
+        ),
+        (
+            "claude-opus-4-1-20250805",
+            both.clone(),
+            json!(0.2),
+            Value::Null,
+            true,
+        ),
+        (
+            "claude-3-5-haiku-20241022",
+            both,
+            json!(0.2),
+            json!(0.9),
+            false,
+        ),
+        // What holds without it is no loss.
+        (
+            "claude-sonnet-4-5",
+            json!({"temperature": 1, "top_p": 0.9}),
+            Value::Null,
+            json!(0.9),
+            false,
+        ),
+        (
+            "claude-sonnet-4-5",
+            json!({"temperature": 0.5, "top_p": 1}),
+            json!(0.5),
+            Value::Null,
+            false,
+        ),
+        (
+            "claude-sonnet-4-5",
+            json!({"top_p": 0.9}),
+            Value::Null,
+            json!(0.9),
+            false,
+        ),
+    ] {
+        let claude = ("anthropic", model);
+        let (body, refused, foregone) = sent(Dialect::OpenAiChat, claude, &members);
+        assert_eq!(
+            (&body["temperature"], &body["top_p"]),
+            (&temperature, &top_p),
+            "{model} {members}"
+        );
+        let expected: &[&str] = if gone { &["top_p"] } else { &[] };
+        assert_eq!(
+            (refused.len(), &*foregone),
+            (
+                0,
+                &*expected
+                    .iter()
+                    .map(|it| (*it).to_owned())
+                    .collect::<Vec<_>>()
+            ),
+            "{model}"
+        );
+    }
+}

@@ -24,7 +24,8 @@ const NAME_BYTES_MAX: usize = 128;
 pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     let mut unsaid = Losses::default();
     let (system, messages) = conversation(request, &mut unsaid);
-    let sampling = target.sampling(&request.sampling, &mut unsaid);
+    let mut foregone = Vec::new();
+    let sampling = target.sampling(&request.sampling, &mut unsaid, &mut foregone);
     name_sampling(&sampling, &mut unsaid);
     let is_blank = |text: &String| text.trim().is_empty();
     for (index, _) in request
@@ -42,7 +43,6 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         .cloned()
         .collect();
     let max_tokens = request.output_cap.unwrap_or(target.output_cap_default);
-    let mut foregone = Vec::new();
     target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
     let (thinking, effort) = thinking(request, target, max_tokens, &mut foregone);
     let (format, must_instruct) = format(&request.output, target);

@@ -28,10 +28,10 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     let (system, messages) = writer.conversation(request);
     let mut unsaid = writer.unsaid;
     unsaid.at_request();
-    let sampling = target.sampling(&request.sampling, &mut unsaid);
+    let mut foregone = Vec::new();
+    let sampling = target.sampling(&request.sampling, &mut unsaid, &mut foregone);
     let config = inference_config(request, &sampling, &mut unsaid);
     let names_stops = family == Family::Claude && config.stop_sequences.is_some();
-    let mut foregone = Vec::new();
     target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
     let (thinking, effort) = thinking_of(request, target, family, &mut foregone);
     let (text_format, must_instruct) = text_format(&request.output, target);

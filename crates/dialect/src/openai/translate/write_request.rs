@@ -36,11 +36,11 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         write_turn(turn, &mut messages, &mut unsaid);
     }
     unsaid.at_request();
-    let sampling = target.sampling(&request.sampling, &mut unsaid);
+    let mut foregone = Vec::new();
+    let sampling = target.sampling(&request.sampling, &mut unsaid, &mut foregone);
     if sampling.top_k.is_some() {
         unsaid.push(Feature::TopK);
     }
-    let mut foregone = Vec::new();
     target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
     let reasoning_effort = effort::write_for_chat(request, target, &mut foregone);
     let has_tools = !request.tools.is_empty();

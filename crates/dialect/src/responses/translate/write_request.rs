@@ -32,9 +32,9 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
         write_turn(turn, &mut items, &mut unsaid);
     }
     unsaid.at_request();
-    let sampling = target.sampling(&request.sampling, &mut unsaid);
-    name_what_is_lost(request, &sampling, &mut unsaid);
     let mut foregone = Vec::new();
+    let sampling = target.sampling(&request.sampling, &mut unsaid, &mut foregone);
+    name_what_is_lost(request, &sampling, &mut unsaid);
     target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
     let thinks = target.thinking != ThinkingForm::None;
     if thinks && loses_thoughts(request, |seal| seal::own(seal).is_some()) {
