@@ -7,6 +7,7 @@ use std::time::Duration;
 use http::StatusCode;
 use sluicegate_core::Refusal;
 use sluicegate_dialect::Operation;
+use sluicegate_dialect::canonical::Inexpressible;
 
 use super::{Described, Failure, Retry, WAIT_UNKNOWN};
 use crate::driver::Refused;
@@ -112,8 +113,8 @@ pub(in crate::http) fn invalid(message: String) -> Described {
 }
 
 /// SDKs name items by their ids, unless they are told that these are stored nowhere.
-const KEPT_NOWHERE: &str = "an item_reference names what OpenAI keeps of an earlier answer and nobody else does: with `store: false` \
-     the SDK sends the item itself";
+const KEPT_NOWHERE: &str = "an item that names what OpenAI keeps of an earlier answer, an item_reference, is known to nobody else: with \
+     `store: false` the SDK sends what was said itself";
 
 fn describe_unsayable(
     route: &str,
@@ -128,9 +129,12 @@ fn describe_unsayable(
             operation.dialect().name()
         )),
         Unsayable::Members(members) => {
-            let names_kept = members
-                .iter()
-                .any(|member| member.field.ends_with(".item_reference"));
+            let is_item = |member: &Inexpressible| {
+                let index = member.field.strip_prefix("input[");
+                let index = index.and_then(|rest| rest.strip_suffix(']'));
+                index.is_some_and(|index| index.bytes().all(|byte| byte.is_ascii_digit()))
+            };
+            let names_kept = operation == Operation::Responses && members.iter().any(is_item);
             let members = members.iter().map(|member| format!("`{}`", member.field));
             let members: Vec<String> = members.collect();
             let mut described = invalid(format!(
@@ -252,5 +256,38 @@ fn describe_cooling(route: &str, wait: Option<Duration>, limits: bool) -> Descri
         ),
         wait: Some(wait.unwrap_or(WAIT_UNKNOWN)),
         retry: Retry::Maybe,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluicegate_dialect::{Dialect, ProviderDialect, translate_request};
+
+    /// What is said of an input that cannot be said to Cohere.
+    fn said(input: &str) -> String {
+        let body = format!(r#"{{"model":"m","input":[{{"role":"user","content":"hi"}},{input}]}}"#);
+        let from = Dialect::OpenAiResponses;
+        let row = sluicegate_catalog::provider("cohere").expect("a row of the catalog");
+        let target = sluicegate_dialect::canonical::Target::of(row, "command-a-03-2025");
+        let translation =
+            translate_request(from, ProviderDialect::Cohere, body.as_bytes(), &target);
+        let unsayable = Unsayable::Members(translation.expect("a request").inexpressible);
+        let described = describe_unsayable("r", "cohere", Operation::Responses, &unsayable);
+        described.message
+    }
+
+    #[test]
+    fn who_names_what_openai_keeps_is_told_how_to_have_it_sent() {
+        let kept = said(r#"{"type":"item_reference","id":"msg_1"}"#);
+        assert!(
+            kept.contains("`input[1]`") && kept.contains("`store: false`"),
+            "{kept}"
+        );
+        let other = said(
+            r#"{"role":"user","content":[{"type":"input_text","text":"a"},{"type":"input_video"}]}"#,
+        );
+        assert!(other.contains("`input[1].content[1]`"), "{other}");
+        assert!(!other.contains("`store: false`"), "{other}");
     }
 }
