@@ -5,6 +5,7 @@
 
 mod words;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -98,7 +99,8 @@ pub(super) struct Described {
     pub(super) status: StatusCode,
     pub(super) code: &'static str,
     pub(super) kind: &'static str,
-    pub(super) param: Option<&'static str>,
+    /// The member of the request that it is about, as its client has written it.
+    pub(super) param: Option<Cow<'static, str>>,
     pub(super) message: String,
     /// For 429 and 503.
     pub(super) wait: Option<Duration>,
@@ -202,7 +204,7 @@ impl Described {
             message: &self.message,
             kind: self.kind,
             code: self.code,
-            param: self.param,
+            param: self.param.as_deref(),
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Those of an upstream's are in `upstream_failure/words.rs`.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -17,7 +18,7 @@ impl Failure {
     pub(super) fn describe(&self) -> Described {
         match self {
             Self::Request(error) => Described {
-                param: error.param,
+                param: error.param.map(Cow::Borrowed),
                 ..invalid(error.message.clone())
             },
             Self::Header { name, expected } => invalid(format!("header {name}: {expected}")),
@@ -53,7 +54,7 @@ impl Failure {
             Self::UnknownModel(model) => Described {
                 status: StatusCode::NOT_FOUND,
                 code: "model_not_found",
-                param: Some("model"),
+                param: Some(Cow::Borrowed("model")),
                 ..invalid(format!(
                     "no deployment answers for the model {model:?}; GET /v1/models lists those that there are"
                 ))
@@ -135,19 +136,23 @@ fn describe_unsayable(
                 index.is_some_and(|index| index.bytes().all(|byte| byte.is_ascii_digit()))
             };
             let names_kept = operation == Operation::Responses && members.iter().any(is_item);
+            let first = members
+                .first()
+                .map(|member| Cow::Owned(member.field.clone()));
             let members = members.iter().map(|member| format!("`{}`", member.field));
             let members: Vec<String> = members.collect();
             let mut described = invalid(format!(
                 "{} cannot be said to {route}, whose provider speaks the {dialect} dialect; leave it out, or write `lossy: allow` into the route to have it dropped",
                 members.join(", ")
             ));
+            described.param = first;
             if names_kept {
                 described.add(KEPT_NOWHERE);
             }
             described
         }
         Unsayable::Body(error) => Described {
-            param: error.param,
+            param: error.param.map(Cow::Borrowed),
             ..invalid(error.message.clone())
         },
     }
@@ -212,7 +217,7 @@ fn describe_refused(refused: &Refused) -> Described {
         Refusal::NoSuchTarget => Described {
             status: StatusCode::NOT_FOUND,
             code: "model_not_found",
-            param: Some("model"),
+            param: Some(Cow::Borrowed("model")),
             ..invalid(
                 "the deployment that this request waited for was taken out of the configuration"
                     .to_owned(),
@@ -265,7 +270,7 @@ mod tests {
     use sluicegate_dialect::{Dialect, ProviderDialect, translate_request};
 
     /// What is said of an input that cannot be said to Cohere.
-    fn said(input: &str) -> String {
+    fn said(input: &str) -> Described {
         let body = format!(r#"{{"model":"m","input":[{{"role":"user","content":"hi"}},{input}]}}"#);
         let from = Dialect::OpenAiResponses;
         let row = sluicegate_catalog::provider("cohere").expect("a row of the catalog");
@@ -273,21 +278,22 @@ mod tests {
         let translation =
             translate_request(from, ProviderDialect::Cohere, body.as_bytes(), &target);
         let unsayable = Unsayable::Members(translation.expect("a request").inexpressible);
-        let described = describe_unsayable("r", "cohere", Operation::Responses, &unsayable);
-        described.message
+        describe_unsayable("r", "cohere", Operation::Responses, &unsayable)
     }
 
     #[test]
     fn who_names_what_openai_keeps_is_told_how_to_have_it_sent() {
         let kept = said(r#"{"type":"item_reference","id":"msg_1"}"#);
-        assert!(
-            kept.contains("`input[1]`") && kept.contains("`store: false`"),
-            "{kept}"
-        );
+        assert_eq!(kept.param.as_deref(), Some("input[1]"));
+        assert!(kept.message.contains("`store: false`"), "{}", kept.message);
         let other = said(
             r#"{"role":"user","content":[{"type":"input_text","text":"a"},{"type":"input_video"}]}"#,
         );
-        assert!(other.contains("`input[1].content[1]`"), "{other}");
-        assert!(!other.contains("`store: false`"), "{other}");
+        assert_eq!(other.param.as_deref(), Some("input[1].content[1]"));
+        assert!(
+            !other.message.contains("`store: false`"),
+            "{}",
+            other.message
+        );
     }
 }
