@@ -23,7 +23,7 @@ impl Lost {
     }
 }
 
-/// A place in a [`Request`](super::Request): numbers count its lists from 0.
+/// A place in a [`Request`]: numbers count its lists from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Spot {
     /// The request itself.

@@ -17,7 +17,7 @@ pub(crate) fn read(word: &str) -> Option<Thinking> {
     Some(Thinking::Adaptive(Some(effort)))
 }
 
-/// As [`write`] over chat completions, where some models refuse tools unless they are told not to think. A wish to
+/// As [`write()`] over chat completions, where some models refuse tools unless they are told not to think. A wish to
 /// think that goes unheard for it is told to `foregone`.
 pub(crate) fn write_for_chat(
     request: &Request,
