@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode, response};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use hyper_util::client::legacy::connect::capture_connection;
 use sluicegate_catalog::ErrorClass;
 use sluicegate_core::{Amounts, Answered, Outcome, Reception};
@@ -129,7 +129,8 @@ impl Call<'_> {
         }
         self.learn(&mut told, &mut reservation);
         reservation.observe(Reception::Accepted, &told, delay);
-        if is_encoded(response.headers()) && self.crossing.is_same() {
+        let unread = is_encoded(response.headers()) && self.crossing.is_same();
+        if unread && !response.body().is_end_stream() {
             // It was asked for in the clear; whoever compresses it anyway is passed on unread.
             return Ok(self.unread(response, &[], reservation, pass));
         }

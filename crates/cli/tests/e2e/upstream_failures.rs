@@ -98,6 +98,16 @@ async fn an_upstreams_failure_is_told_by_its_cause() {
             upstream(502, "upstream_error", "no whole JSON"),
         ),
         (
+            "no body",
+            json!({"truncate": 1_000_000, "content_type": "text/plain"}),
+            upstream(502, "upstream_error", "an empty body"),
+        ),
+        (
+            "a page",
+            json!({"truncate": 5, "content_type": "text/html"}),
+            upstream(502, "upstream_error", "no whole JSON"),
+        ),
+        (
             "closed",
             json!({"before_head": "close"}),
             upstream(502, "upstream_error", "m broke off"),
@@ -315,6 +325,31 @@ async fn an_answer_that_came_whole_is_the_stream_that_was_asked_for() {
         1,
         "{events:?}"
     );
+    gateway.idle().await;
+}
+
+/// A success that holds no answer is none, whatever it calls itself: it is sent again.
+#[tokio::test]
+async fn a_success_without_an_answer_is_retried() {
+    let fake = Fake::start("").await;
+    let gateway = Gateway::start(&format!(
+        "retry: {{ first: 20ms, max: 40ms }}
+accounts: {{ up: {{ provider: openai, base_url: {} }} }}
+deployments: {{ m: {{ account: up }} }}
+",
+        fake.base_url()
+    ))
+    .await;
+    for fault in [
+        json!({"status": 204, "kind": "empty"}),
+        json!({"truncate": 1_000_000, "headers": {"content-encoding": "gzip"}}),
+    ] {
+        fake.next_fails(&fault).await;
+        let answer = gateway.chat(&hello(false)).await;
+        assert_eq!(answer.status, 200, "{fault}: {}", answer.text());
+        assert_eq!(answer.number("x-sluicegate-attempts"), 2, "{fault}");
+        assert!(answer.text().contains("choices"), "{fault}");
+    }
     gateway.idle().await;
 }
 

@@ -12,7 +12,6 @@ use sluicegate_core::Outcome;
 use sluicegate_dialect::charge_told;
 
 use super::{Answer, AnswerBody, Call, innermost};
-use crate::answer_kind::{Form, answer_form};
 use crate::charge_drift::Source;
 use crate::driver::Reservation;
 use crate::health::Passed;
@@ -75,10 +74,14 @@ impl Call<'_> {
             }
         }
         let body = body.freeze();
-        let is_json = answer_form(&head.headers) == Form::Json;
-        if is_json && serde_json::from_slice::<IgnoredAny>(&body).is_err() {
-            let kind = UpstreamFailureKind::Unreadable("a body that is no whole JSON document");
-            return Err(self.failure("unreadable", kind));
+        // Whatever its type says: every whole answer of every dialect is JSON.
+        if serde_json::from_slice::<IgnoredAny>(&body).is_err() {
+            let what = if body.trim_ascii().is_empty() {
+                "an empty body"
+            } else {
+                "a body that is no whole JSON document"
+            };
+            return Err(self.failure("unreadable", UpstreamFailureKind::Unreadable(what)));
         }
         let shape = self.shape.map(|shape| &**shape);
         if !self.crossing.is_same() {
