@@ -12,6 +12,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -106,7 +107,8 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, see
         async move {
             let (head, body) = request.into_parts();
             let body = body.collect().await?.to_bytes();
-            let streamed = body.windows(6).any(|bytes| bytes == b"stream");
+            let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+            let streamed = asked["stream"] == true;
             seen.lock().unwrap().push(Arrived {
                 version: head.version,
                 headers: head.headers,
