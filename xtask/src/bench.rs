@@ -1,11 +1,14 @@
 //! What the gateway costs, next to a plain nginx pass-through in the same run.
 //!
 //! Absolute figures do not carry from one machine to another; the ratio to a program that does nothing but copy bytes
-//! does. So both stand on one core, in front of one fake upstream that shares the other core with the load, and take
-//! turns, round by round; medians are compared. The cost is the CPU time that the kernel charged to their processes.
+//! does. So both stand on one core, in front of one upstream that shares the other core with the load, and take turns,
+//! round by round; medians are compared. The cost is the CPU time that the kernel charged to their processes. Whoever
+//! waits for an upstream falls asleep between requests and is charged for waking, the more the slower it is; so what a
+//! larger body costs is measured before an upstream that answers it as quickly as a small one.
 
 pub(crate) mod load;
 mod report;
+mod scene;
 mod subject;
 mod zero429;
 
@@ -25,10 +28,9 @@ use crate::workspace::Workspace;
 
 use self::load::Seen;
 use self::report::{Measurement, Report};
+use self::scene::{Programs, Scene, UPSTREAM_CORE, Upstream};
 use self::subject::Subject;
 
-const SUBJECT_CORE: &str = "0";
-const UPSTREAM_CORE: &str = "1";
 const BUILD_TIME_MAX: Duration = Duration::from_secs(45 * 60);
 
 #[derive(clap::Args)]
@@ -66,6 +68,7 @@ pub(crate) struct Workload {
     prompt_bytes: u32,
     /// Content chunks of each streamed answer; zero for a plain answer.
     events: u32,
+    upstream: Upstream,
 }
 
 impl Workload {
@@ -92,6 +95,10 @@ impl Workload {
     }
 }
 
+/// The two whose difference is what 29 KB more of a body cost.
+pub(crate) const SMALL_AT_ONCE: &str = "1 KB prompt answered at once";
+pub(crate) const LARGE_AT_ONCE: &str = "30 KB prompt answered at once";
+
 pub(crate) const WORKLOADS: &[Workload] = &[
     Workload {
         name: "1 KB prompt",
@@ -99,6 +106,7 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         requests: 40_000,
         prompt_bytes: 1_000,
         events: 0,
+        upstream: Upstream::Fake,
     },
     Workload {
         name: "30 KB prompt",
@@ -106,6 +114,7 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         requests: 20_000,
         prompt_bytes: 30_000,
         events: 0,
+        upstream: Upstream::Fake,
     },
     Workload {
         name: "streams of 200 events",
@@ -113,6 +122,7 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         requests: 400,
         prompt_bytes: 1_000,
         events: 200,
+        upstream: Upstream::Fake,
     },
     Workload {
         name: "one connection",
@@ -120,6 +130,23 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         requests: 2_000,
         prompt_bytes: 1_000,
         events: 0,
+        upstream: Upstream::Fake,
+    },
+    Workload {
+        name: SMALL_AT_ONCE,
+        connections: 16,
+        requests: 40_000,
+        prompt_bytes: 1_000,
+        events: 0,
+        upstream: Upstream::Swift,
+    },
+    Workload {
+        name: LARGE_AT_ONCE,
+        connections: 16,
+        requests: 40_000,
+        prompt_bytes: 30_000,
+        events: 0,
+        upstream: Upstream::Swift,
     },
 ];
 
@@ -143,130 +170,89 @@ fn cost(args: &Args) -> anyhow::Result<ExitCode> {
     let mut runner = Runner::new()?;
     let nginx = setup::require_program(&mut runner, "nginx", &["nginx-light"])?;
     setup::require_program(&mut runner, "taskset", &["util-linux"])?;
+    let load = build(&workspace, &mut runner, "xtask")?;
     let gateway = match &args.binary {
         Some(binary) => binary.clone(),
-        None => build(&workspace, &mut runner)?,
+        None => build(&workspace, &mut runner, "sluicegate")?,
     };
     let directory = workspace.target.join("bench");
     fs::create_dir_all(&directory)
         .with_context(|| format!("cannot make {}", directory.display()))?;
 
-    let upstream = start_upstream(&gateway, &directory)?;
-    let subjects = [
-        start_nginx(&nginx, &directory, upstream.address())?,
-        start_gateway(&gateway, &directory, upstream.address())?,
-    ];
+    let programs = Programs {
+        nginx: &nginx,
+        gateway: &gateway,
+        directory: &directory,
+    };
     let mut report = Report::new(Machine::look(), args.rounds, args.load);
-    for subject in &subjects {
-        report.idle(subject.name(), subject.memory_kib()?.resident);
-    }
-    for workload in WORKLOADS {
-        for subject in &subjects {
-            // Connections to the upstream, caches and the allocator settle; not counted.
-            measure(subject, workload, args.load.div_ceil(20))?;
+    for upstream in [Upstream::Fake, Upstream::Swift] {
+        let scene = programs.start(upstream)?;
+        for subject in scene.subjects() {
+            report.idle(subject.name(), subject.memory_kib()?.resident);
         }
-        for round in 1..=args.rounds {
-            for subject in &subjects {
-                let measurement = measure(subject, workload, args.load)?;
-                eprintln!(
-                    "{}, round {round}, {}: {measurement}",
-                    workload.name,
-                    subject.name()
-                );
-                report.add(subject.name(), workload, measurement);
-            }
+        for workload in WORKLOADS.iter().filter(|it| it.upstream == upstream) {
+            offer(&load, &scene, workload, args, &mut report)?;
         }
-    }
-    for subject in &subjects {
-        report.peak(subject.name(), subject.memory_kib()?.peak);
+        for subject in scene.subjects() {
+            report.peak(subject.name(), subject.memory_kib()?.peak);
+        }
     }
     publish(&report, &workspace, &directory, args)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn build(workspace: &Workspace, runner: &mut Runner) -> anyhow::Result<PathBuf> {
+/// All rounds of one load, the subjects in turns.
+fn offer(
+    load: &Path,
+    scene: &Scene,
+    workload: &Workload,
+    args: &Args,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    for subject in scene.subjects() {
+        // Connections to the upstream, caches and the allocator settle; not counted.
+        measure(load, subject, workload, args.load.div_ceil(20))?;
+    }
+    for round in 1..=args.rounds {
+        for subject in scene.subjects() {
+            let measurement = measure(load, subject, workload, args.load)?;
+            eprintln!(
+                "{}, round {round}, {}: {measurement}",
+                workload.name,
+                subject.name()
+            );
+            report.add(subject.name(), workload, measurement);
+        }
+    }
+    Ok(())
+}
+
+/// A program of the workspace as it is released. The load is built so too: a slow one lets what is measured fall asleep
+/// between requests, and waking is charged to it.
+fn build(workspace: &Workspace, runner: &mut Runner, package: &str) -> anyhow::Result<PathBuf> {
     let mut build = workspace.cargo();
-    build.args(["build", "--locked", "--release", "--package", "sluicegate"]);
+    build.args(["build", "--locked", "--release", "--package", package]);
     if !runner
         .run(&mut build, BUILD_TIME_MAX, &mut |_| {})?
         .is_success()
     {
-        bail!("the release build failed");
+        bail!("the release build of {package} failed");
     }
-    Ok(workspace.target.join("release/sluicegate"))
+    Ok(workspace.target.join("release").join(package))
 }
 
-fn start_upstream(gateway: &Path, directory: &Path) -> anyhow::Result<Subject> {
-    let address = free_address()?;
-    // Nothing set: no limits, no delays.
-    let settings = write(directory, "fake.yaml", "{}\n")?;
-    let mut command = Command::new(gateway);
-    command
-        .arg("fake")
-        .arg("--config")
-        .arg(settings)
-        .arg("--listen")
-        .arg(address.to_string());
-    Subject::start(
-        "upstream",
-        &command,
-        Some(UPSTREAM_CORE),
-        address,
-        directory,
-    )
-}
-
-fn start_nginx(nginx: &Path, directory: &Path, upstream: SocketAddr) -> anyhow::Result<Subject> {
-    let address = free_address()?;
-    let text = include_str!("bench/nginx.conf")
-        .replace("{directory}", &directory.display().to_string())
-        .replace("{listen}", &address.to_string())
-        .replace("{upstream}", &upstream.to_string());
-    let configuration = write(directory, "nginx.conf", &text)?;
-    let mut command = Command::new(nginx);
-    command.arg("-e").arg(directory.join("nginx-error.log"));
-    command
-        .arg("-p")
-        .arg(directory)
-        .arg("-c")
-        .arg(configuration);
-    Subject::start("nginx", &command, Some(SUBJECT_CORE), address, directory)
-}
-
-fn start_gateway(
-    gateway: &Path,
-    directory: &Path,
-    upstream: SocketAddr,
-) -> anyhow::Result<Subject> {
-    let address = free_address()?;
-    let text = include_str!("bench/gateway.yaml")
-        .replace("{listen}", &address.to_string())
-        .replace("{upstream}", &upstream.to_string());
-    let configuration = write(directory, "gateway.yaml", &text)?;
-    let mut command = Command::new(gateway);
-    command
-        .arg("serve")
-        .arg("--config")
-        .arg(configuration)
-        .arg("--listen")
-        .arg(address.to_string());
-    Subject::start(
-        "sluicegate",
-        &command,
-        Some(SUBJECT_CORE),
-        address,
-        directory,
-    )
-}
-
-fn measure(subject: &Subject, workload: &Workload, percent: u32) -> anyhow::Result<Measurement> {
+fn measure(
+    load: &Path,
+    subject: &Subject,
+    workload: &Workload,
+    percent: u32,
+) -> anyhow::Result<Measurement> {
     let requests = (u64::from(workload.requests) * u64::from(percent) / 100)
         .max(u64::from(workload.connections));
-    let this_program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut command = Command::new("taskset");
     command
         .args(["--cpu-list", UPSTREAM_CORE])
-        .arg(this_program)
+        .arg(load)
         .arg("load");
     for (name, value) in [
         ("--address", subject.address().to_string()),

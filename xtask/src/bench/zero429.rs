@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::load()?;
     let binary = match &args.binary {
         Some(binary) => binary.clone(),
-        None => build(&workspace, &mut Runner::new()?)?,
+        None => build(&workspace, &mut Runner::new()?, "sluicegate")?,
     };
     let directory = workspace.target.join("bench/zero429");
     let cases = cases(args.row.as_deref())?;
