@@ -62,6 +62,7 @@ pub struct Translation {
 ///     cap_name: CapName::default(),
 ///     follows_schema: true,
 ///     thinking: ThinkingForm::None,
+///     efforts: Vec::new(),
 ///     always_thinks: false,
 ///     fixed_sampling: false,
 ///     one_sampler: false,

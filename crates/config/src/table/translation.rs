@@ -39,7 +39,7 @@ pub(super) static TRANSLATION: Object = Object {
         Field::optional(
             "always_thinks",
             MODELS,
-            "Models that cannot be told not to think, and know no efforts below low or above high.",
+            "Models that cannot be told not to think.",
         ),
         Field::optional(
             "fixed_sampling",
@@ -78,6 +78,19 @@ static THINKING: Object = Object {
                 Word::now("budget", "a number of tokens"),
             ]),
             "By what.",
+        ),
+        Field::optional(
+            "efforts",
+            Kind::List(&Kind::Word(&[
+                Word::now("minimal", "the least"),
+                Word::now("low", "what almost all know"),
+                Word::now("medium", "what almost all know"),
+                Word::now("high", "what almost all know"),
+                Word::now("xhigh", "more than high"),
+                Word::now("max", "the most"),
+            ])),
+            "The efforts that they know: another becomes the next lower one. Without it: `low` to `high` in OpenAI's dialect, `low` to `max` in \
+             Claude's.",
         ),
     ],
 };

@@ -161,3 +161,40 @@ fn a_model_that_takes_one_sampler_gets_the_temperature() {
         );
     }
 }
+
+#[test]
+fn an_effort_that_claude_does_not_know_becomes_a_lower_one() {
+    let at_maker = "/output_config/effort";
+    let at_amazon = "/outputConfig/effort";
+    for (provider, model, place, wished, effort) in [
+        ("anthropic", "claude-opus-4-6", at_maker, "xhigh", "high"),
+        ("anthropic", "claude-sonnet-4-6", at_maker, "xhigh", "high"),
+        ("anthropic", "claude-sonnet-4-6", at_maker, "max", "max"),
+        ("anthropic", "claude-opus-4-7", at_maker, "xhigh", "xhigh"),
+        ("anthropic", "claude-sonnet-5", at_maker, "max", "max"),
+        ("anthropic", "claude-haiku-5-5", at_maker, "minimal", "low"),
+        (
+            "bedrock",
+            "us.anthropic.claude-sonnet-4-6",
+            at_amazon,
+            "xhigh",
+            "high",
+        ),
+        (
+            "bedrock",
+            "global.anthropic.claude-opus-4-8",
+            at_amazon,
+            "xhigh",
+            "xhigh",
+        ),
+    ] {
+        let members = json!({"reasoning_effort": wished, "max_completion_tokens": 9_000});
+        let (body, refused, foregone) = sent(Dialect::OpenAiChat, (provider, model), &members);
+        assert_eq!(
+            body.pointer(place),
+            Some(&json!(effort)),
+            "{model}: {wished}"
+        );
+        assert_eq!((refused, foregone), (vec![], vec![]), "{model}");
+    }
+}
