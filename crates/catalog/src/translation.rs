@@ -18,6 +18,10 @@ pub struct Translation {
     pub always_thinks: Models,
     /// Models that choose their tokens by themselves and refuse a temperature or another word on it.
     pub fixed_sampling: Models,
+    /// Models that take a temperature, `top_p` and probabilities of tokens only where they do not think.
+    pub unthinking_sampling: Models,
+    /// Models that think where nothing is said of it.
+    pub thinks_unasked: Models,
     /// Models that take a temperature or `top_p`, and refuse both at once.
     pub one_sampler: Models,
     /// Models that take tools over OpenAI's chat completions only where they are told not to think.
@@ -92,6 +96,8 @@ impl Default for Translation {
             thinking: Vec::new(),
             always_thinks: Models::default(),
             fixed_sampling: Models::default(),
+            unthinking_sampling: Models::default(),
+            thinks_unasked: Models::default(),
             one_sampler: Models::default(),
             unthinking_tools: Models::default(),
         }
@@ -123,6 +129,8 @@ impl Translation {
             ("schema", &self.schema),
             ("always_thinks", &self.always_thinks),
             ("fixed_sampling", &self.fixed_sampling),
+            ("unthinking_sampling", &self.unthinking_sampling),
+            ("thinks_unasked", &self.thinks_unasked),
             ("one_sampler", &self.one_sampler),
             ("unthinking_tools", &self.unthinking_tools),
         ] {

@@ -65,6 +65,8 @@ pub struct Translation {
 ///     efforts: Vec::new(),
 ///     always_thinks: false,
 ///     fixed_sampling: false,
+///     unthinking_sampling: false,
+///     thinks_unasked: false,
 ///     one_sampler: false,
 ///     unthinking_tools: false,
 /// };

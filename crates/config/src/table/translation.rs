@@ -47,6 +47,16 @@ pub(super) static TRANSLATION: Object = Object {
             "Models that choose their tokens by themselves and refuse a temperature or another word on it.",
         ),
         Field::optional(
+            "unthinking_sampling",
+            MODELS,
+            "Models that take a temperature, `top_p` and probabilities of tokens over OpenAI's dialects only where they do not think.",
+        ),
+        Field::optional(
+            "thinks_unasked",
+            MODELS,
+            "Of those, models that think where nothing is said of it.",
+        ),
+        Field::optional(
             "one_sampler",
             MODELS,
             "Models that take a temperature or `top_p`, and refuse both at once: of two the temperature is sent.",

@@ -23,6 +23,10 @@ pub struct Target {
     pub always_thinks: bool,
     /// Whether it chooses its tokens by itself and refuses a temperature or another word on it.
     pub fixed_sampling: bool,
+    /// Whether it takes a temperature, `top_p` and probabilities of tokens only where it does not think.
+    pub unthinking_sampling: bool,
+    /// Whether it thinks where nothing is said of it.
+    pub thinks_unasked: bool,
     /// Whether it takes a temperature or `top_p`, and refuses both at once.
     pub one_sampler: bool,
     /// Whether it takes tools over OpenAI's chat completions only where it is told not to think.
@@ -49,6 +53,8 @@ impl Target {
             efforts: row.efforts_of(model).iter().map(|it| effort(*it)).collect(),
             always_thinks: row.always_thinks.hold(model),
             fixed_sampling: row.fixed_sampling.hold(model),
+            unthinking_sampling: row.unthinking_sampling.hold(model),
+            thinks_unasked: row.thinks_unasked.hold(model),
             one_sampler: row.one_sampler.hold(model),
             unthinking_tools: row.unthinking_tools.hold(model),
         }

@@ -53,6 +53,8 @@ pub(crate) fn targets() -> [(&'static str, Target); 2] {
         ],
         always_thinks: false,
         fixed_sampling: false,
+        unthinking_sampling: false,
+        thinks_unasked: false,
         one_sampler: false,
         unthinking_tools: false,
     };
