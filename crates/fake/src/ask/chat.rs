@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::content_id::content_id;
 use super::field::{count, flag, given, invalid, list, missing, texts, wrong_type};
+use super::sampling::Sampling;
 use super::talk::{Role, Talk};
 use super::{Complaint, Draft, Tool, ToolChoice, model};
 
@@ -60,6 +61,14 @@ const CONTENT: [&str; 6] = [
     "seed",
 ];
 
+/// Fields that say more of how tokens are chosen.
+const FINER: [&str; 4] = [
+    "presence_penalty",
+    "frequency_penalty",
+    "logprobs",
+    "logit_bias",
+];
+
 /// Reads a body.
 pub(super) fn read(mut body: Map<String, Value>, talk: &mut Talk) -> Result<Draft, Complaint> {
     let fake = body.remove("fake");
@@ -98,6 +107,7 @@ pub(super) fn read(mut body: Map<String, Value>, talk: &mut Talk) -> Result<Draf
         choice: choice(body.get("tool_choice").unwrap_or(&Value::Null)),
         json: json(body.get("response_format").unwrap_or(&Value::Null)),
         stops: texts(body.get("stop")),
+        sampling: Sampling::of(&body, ["temperature", "top_p"], &FINER),
         content_id: content_id(&body, &CONTENT),
         unknown: unknown(&body),
         fake,
