@@ -57,7 +57,7 @@ pub use reference::reference;
 pub use settle::{CutStream, UsageTokens};
 pub use signal::{BodyHint, ResetFormat, ResetMeans, SignalRow};
 pub use sluicegate_core::ErrorClass;
-pub use translation::{CapName, Models, Thinking, ThinkingBy, Translation};
+pub use translation::{CapName, Effort, Models, Thinking, ThinkingBy, Translation};
 pub use vocabulary::{ModelVocabulary, Vocabulary};
 pub use weight::Weight;
 pub use window::WindowRow;

@@ -14,10 +14,14 @@ pub struct Translation {
     pub schema: Models,
     /// How models are told to think; the first entry that names a model counts, and one that none names is not told.
     pub thinking: Vec<Thinking>,
-    /// Models that cannot be told not to think, and know no efforts below low or above high.
+    /// Models that cannot be told not to think.
     pub always_thinks: Models,
     /// Models that choose their tokens by themselves and refuse a temperature or another word on it.
     pub fixed_sampling: Models,
+    /// Models that take a temperature, `top_p` and probabilities of tokens only where they do not think.
+    pub unthinking_sampling: Models,
+    /// Models that think where nothing is said of it.
+    pub thinks_unasked: Models,
     /// Models that take a temperature or `top_p`, and refuse both at once.
     pub one_sampler: Models,
     /// Models that take tools over OpenAI's chat completions only where they are told not to think.
@@ -54,6 +58,9 @@ pub struct Thinking {
     pub models: Vec<String>,
     /// How.
     pub by: ThinkingBy,
+    /// The efforts that they know; none where nothing is known of it, and then those that are usual in the dialect hold.
+    #[serde(default)]
+    pub efforts: Vec<Effort>,
 }
 
 /// What a model is told of thinking.
@@ -66,6 +73,20 @@ pub enum ThinkingBy {
     Budget,
 }
 
+/// A word for how much to think, from least to most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Effort {
+    Minimal,
+    Low,
+    Medium,
+    High,
+    /// `xhigh`.
+    XHigh,
+    Max,
+}
+
 impl Default for Translation {
     fn default() -> Self {
         Self {
@@ -75,6 +96,8 @@ impl Default for Translation {
             thinking: Vec::new(),
             always_thinks: Models::default(),
             fixed_sampling: Models::default(),
+            unthinking_sampling: Models::default(),
+            thinks_unasked: Models::default(),
             one_sampler: Models::default(),
             unthinking_tools: Models::default(),
         }
@@ -84,9 +107,17 @@ impl Default for Translation {
 impl Translation {
     /// How `model` is told to think; `None` where it is not.
     pub fn thinking_of(&self, model: &str) -> Option<ThinkingBy> {
+        self.entry_of(model).map(|entry| entry.by)
+    }
+
+    /// The efforts that `model` knows; none where nothing is said of it.
+    pub fn efforts_of(&self, model: &str) -> &[Effort] {
+        self.entry_of(model).map_or(&[], |entry| &entry.efforts)
+    }
+
+    fn entry_of(&self, model: &str) -> Option<&Thinking> {
         let mut entries = self.thinking.iter();
-        let entry = entries.find(|entry| entry.models.iter().any(|name| names(name, model)));
-        entry.map(|entry| entry.by)
+        entries.find(|entry| entry.models.iter().any(|name| names(name, model)))
     }
 }
 
@@ -98,6 +129,8 @@ impl Translation {
             ("schema", &self.schema),
             ("always_thinks", &self.always_thinks),
             ("fixed_sampling", &self.fixed_sampling),
+            ("unthinking_sampling", &self.unthinking_sampling),
+            ("thinks_unasked", &self.thinks_unasked),
             ("one_sampler", &self.one_sampler),
             ("unthinking_tools", &self.unthinking_tools),
         ] {
@@ -111,6 +144,12 @@ impl Translation {
         let mut problems = Vec::new();
         if self.output_default == 0 {
             problems.push(("output_default".to_owned(), "leaves no room for an answer"));
+        }
+        for (index, entry) in self.thinking.iter().enumerate() {
+            if entry.by == ThinkingBy::Budget && !entry.efforts.is_empty() {
+                let key = format!("thinking[{index}].efforts");
+                problems.push((key, "names efforts of models that are told a number"));
+            }
         }
         for (key, names) in lists {
             for (index, name) in names.iter().enumerate() {
@@ -171,12 +210,20 @@ mod tests {
     #[test]
     fn the_first_entry_that_names_a_model_counts() {
         let row: Translation = toml::from_str(
-            r#"thinking = [{ models = ["a-1", "b-*"], by = "budget" }, { models = ["a-*"], by = "effort" }]"#,
+            r#"thinking = [
+                { models = ["a-1", "b-*"], by = "budget" },
+                { models = ["a-*"], by = "effort", efforts = ["low", "xhigh"] },
+            ]"#,
         )
         .expect("a table");
         assert_eq!(row.thinking_of("a-1"), Some(ThinkingBy::Budget));
         assert_eq!(row.thinking_of("a-2"), Some(ThinkingBy::Effort));
         assert_eq!(row.thinking_of("c"), None);
+        assert_eq!(row.efforts_of("a-2"), [Effort::Low, Effort::XHigh]);
+        assert_eq!(
+            (row.efforts_of("a-1"), row.efforts_of("c")),
+            (&[][..], &[][..])
+        );
         assert_eq!(row.output_default, 4_096);
     }
 
@@ -185,13 +232,18 @@ mod tests {
         let row: Translation = toml::from_str(
             r#"output_default = 0
             schema = ["*a*", "b*c"]
-            thinking = [{ models = ["a"], by = "budget" }, { models = ["**", ""], by = "effort" }]"#,
+            thinking = [{ models = ["a"], by = "budget", efforts = ["low"] }, { models = ["**", ""], by = "effort" }]"#,
         )
         .expect("the form is right");
         let keys: Vec<String> = row.problems().into_iter().map(|(key, _)| key).collect();
         assert_eq!(
             keys,
-            ["output_default", "schema[1]", "thinking[1].models[1]"]
+            [
+                "output_default",
+                "thinking[0].efforts",
+                "schema[1]",
+                "thinking[1].models[1]"
+            ]
         );
     }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use sluicegate_fake::Settings;
+use sluicegate_catalog::Models;
+use sluicegate_fake::{Sampling, Settings};
 
 use crate::{WrongUsage, print, signals};
 
@@ -22,10 +23,13 @@ pub(crate) struct Fake {
 
 impl Fake {
     pub(crate) fn run(self) -> anyhow::Result<()> {
-        let settings = match &self.config {
+        let mut settings = match &self.config {
             Some(path) => read(path)?,
             None => Settings::default(),
         };
+        if settings.sampling == Sampling::default() {
+            settings.sampling = sampling();
+        }
         tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
@@ -45,6 +49,23 @@ fn read(path: &std::path::Path) -> anyhow::Result<Settings> {
     Ok(Settings::from_yaml(&text).map_err(|error| WrongUsage(format!("{name}: {error}")))?)
 }
 
+/// The models that refuse words on how their tokens are chosen, of all providers that the catalog knows: the fake itself knows none.
+fn sampling() -> Sampling {
+    let rows = || {
+        sluicegate_catalog::providers()
+            .iter()
+            .map(|row| &row.translation)
+    };
+    let names = |models: &Models| match models {
+        Models::Named(names) => names.clone(),
+        Models::All(_) => Vec::new(),
+    };
+    Sampling {
+        fixed: rows().flat_map(|row| names(&row.fixed_sampling)).collect(),
+        one: rows().flat_map(|row| names(&row.one_sampler)).collect(),
+    }
+}
+
 async fn serve(listen: SocketAddr, settings: Settings) -> anyhow::Result<()> {
     let server = sluicegate_fake::bind(listen, settings)
         .await
@@ -57,4 +78,17 @@ async fn serve(listen: SocketAddr, settings: Settings) -> anyhow::Result<()> {
     ));
     server.run(signals::termination()?).await;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalog_says_which_models_refuse_a_temperature() {
+        let models = sampling();
+        let has = |names: &[String], name: &str| names.iter().any(|other| other == name);
+        assert!(has(&models.fixed, "gpt-5") && has(&models.fixed, "*claude-opus-5*"));
+        assert!(has(&models.one, "claude-sonnet-4-6*") && !has(&models.one, "gpt-5"));
+    }
 }

@@ -62,8 +62,11 @@ pub struct Translation {
 ///     cap_name: CapName::default(),
 ///     follows_schema: true,
 ///     thinking: ThinkingForm::None,
+///     efforts: Vec::new(),
 ///     always_thinks: false,
 ///     fixed_sampling: false,
+///     unthinking_sampling: false,
+///     thinks_unasked: false,
 ///     one_sampler: false,
 ///     unthinking_tools: false,
 /// };

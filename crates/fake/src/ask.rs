@@ -15,6 +15,7 @@ mod instruction;
 mod messages;
 mod prompt;
 mod responses;
+mod sampling;
 mod talk;
 mod wishes;
 
@@ -27,7 +28,9 @@ pub(crate) use prompt::Prompt;
 pub(crate) use wishes::{JsonWish, Wishes};
 
 use crate::dialect::{Dialect, Door, Task};
+use crate::settings;
 use field::{invalid, missing, wrong_type};
+use sampling::Sampling;
 use talk::Talk;
 
 /// Tokens of output over all choices at most, whatever is asked.
@@ -56,6 +59,7 @@ pub(crate) struct Ask {
     pub(crate) stops: Vec<String>,
     /// Whether the answer shows what was thought.
     pub(crate) thinks: bool,
+    sampling: Sampling,
     pub(crate) prompt: Prompt,
     /// Names what was asked, whatever its model and its way of delivery: equal for a request and for what a gateway makes
     /// of it.
@@ -128,6 +132,7 @@ struct Draft {
     json: Option<Option<Value>>,
     stops: Vec<String>,
     thinks: bool,
+    sampling: Sampling,
     content_id: u64,
     /// Fields that the dialect does not know.
     unknown: Map<String, Value>,
@@ -155,6 +160,11 @@ impl Ask {
             Dialect::Cohere => cohere::read(body, &mut talk),
         }?;
         draft.finish(door, &talk)
+    }
+
+    /// Whether its model takes what it says of how tokens are to be chosen.
+    pub(crate) fn check_sampling(&self, models: &settings::Sampling) -> Result<(), Complaint> {
+        self.sampling.check(self.dialect, &self.model, models)
     }
 
     /// Tokens of the prompt as usage reports them.
@@ -221,6 +231,7 @@ impl Draft {
             results: talk.results(),
             stops: self.stops,
             thinks: self.thinks || wishes.thinking,
+            sampling: self.sampling,
             prompt: talk.prompt,
             content_id: self.content_id,
             conversation: talk.id(),

@@ -27,4 +27,4 @@ pub use fault::{
 pub use millis::Millis;
 pub use period::{Period, PeriodError};
 pub use server::{Server, bind};
-pub use settings::{Answer, Memory, Settings, SettingsError};
+pub use settings::{Answer, Memory, Sampling, Settings, SettingsError};

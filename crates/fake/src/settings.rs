@@ -25,6 +25,8 @@ pub struct Settings {
     pub keys: Vec<String>,
     /// The models that exist; any, when empty.
     pub models: Vec<String>,
+    /// The models that refuse words on how their tokens are chosen; none, when empty.
+    pub sampling: Sampling,
     /// Faults for the first calls, in order.
     pub faults: Vec<Fault>,
     /// Changes all generated text, ids and jitter.
@@ -45,6 +47,16 @@ pub struct Answer {
     pub ms_per_token: Millis,
     /// Calls arrive at the limits later by up to this much, evenly distributed: what a network does.
     pub jitter_ms: Millis,
+}
+
+/// Models that refuse words on how their tokens are chosen, by names that may have a `*` at either end.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sampling {
+    /// Those that take none: a temperature or `top_p` other than 1 is refused, and whatever else says more.
+    pub fixed: Vec<String>,
+    /// Those of Claude that take a temperature or `top_p`, and refuse both at once.
+    pub one: Vec<String>,
 }
 
 /// Bounds on what is remembered.

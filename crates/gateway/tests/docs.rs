@@ -47,6 +47,14 @@ fn the_accounts_of_every_dialect_can_be_served() {
     assert_eq!(policies.len(), 6);
     let (_, route) = policies[0].task("draft").expect("a route of the page");
     assert!(route.lossy && route.fallbacks.len() == 2);
+    let rows = policies.iter().flat_map(|policy| &policy.accounts);
+    let mut rows = rows.map(|account| &account.provider);
+    let claude = rows
+        .find(|row| row.id == "vertex_claude")
+        .expect("Claude on Vertex");
+    let told = &claude.translation;
+    assert!(told.one_sampler.hold("claude-sonnet-4-5@20250929"));
+    assert!(told.fixed_sampling.hold("claude-sonnet-5"));
     for policy in policies {
         sluicegate_gateway::check(policy).expect("it can be served");
     }

@@ -39,12 +39,22 @@ pub(super) static TRANSLATION: Object = Object {
         Field::optional(
             "always_thinks",
             MODELS,
-            "Models that cannot be told not to think, and know no efforts below low or above high.",
+            "Models that cannot be told not to think.",
         ),
         Field::optional(
             "fixed_sampling",
             MODELS,
             "Models that choose their tokens by themselves and refuse a temperature or another word on it.",
+        ),
+        Field::optional(
+            "unthinking_sampling",
+            MODELS,
+            "Models that take a temperature, `top_p` and probabilities of tokens over OpenAI's dialects only where they do not think.",
+        ),
+        Field::optional(
+            "thinks_unasked",
+            MODELS,
+            "Of those, models that think where nothing is said of it.",
         ),
         Field::optional(
             "one_sampler",
@@ -78,6 +88,19 @@ static THINKING: Object = Object {
                 Word::now("budget", "a number of tokens"),
             ]),
             "By what.",
+        ),
+        Field::optional(
+            "efforts",
+            Kind::List(&Kind::Word(&[
+                Word::now("minimal", "the least"),
+                Word::now("low", "what almost all know"),
+                Word::now("medium", "what almost all know"),
+                Word::now("high", "what almost all know"),
+                Word::now("xhigh", "more than high"),
+                Word::now("max", "the most"),
+            ])),
+            "The efforts that they know: another becomes the next lower one. Without it: `low` to `high` in OpenAI's dialect, `low` to `max` in \
+             Claude's.",
         ),
     ],
 };

@@ -1,8 +1,8 @@
 //! What a writer must be told because no request says it.
 
-use sluicegate_catalog::{Provider, ThinkingBy};
+use sluicegate_catalog::{Effort, Provider, ThinkingBy};
 
-use super::{Feature, Losses, Sampling, Thinking};
+use super::{Feature, Losses, Sampling, Thinking, ThinkingEffort};
 
 /// What a request is written for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,10 +17,16 @@ pub struct Target {
     pub follows_schema: bool,
     /// How the model is told to think.
     pub thinking: ThinkingForm,
-    /// Whether it cannot be told not to, and knows no efforts below low or above high.
+    /// The efforts that it knows; none where the row does not say, and then those that are usual in the dialect hold.
+    pub efforts: Vec<ThinkingEffort>,
+    /// Whether it cannot be told not to.
     pub always_thinks: bool,
     /// Whether it chooses its tokens by itself and refuses a temperature or another word on it.
     pub fixed_sampling: bool,
+    /// Whether it takes a temperature, `top_p` and probabilities of tokens only where it does not think.
+    pub unthinking_sampling: bool,
+    /// Whether it thinks where nothing is said of it.
+    pub thinks_unasked: bool,
     /// Whether it takes a temperature or `top_p`, and refuses both at once.
     pub one_sampler: bool,
     /// Whether it takes tools over OpenAI's chat completions only where it is told not to think.
@@ -44,8 +50,11 @@ impl Target {
                 Some(ThinkingBy::Effort) => ThinkingForm::Effort,
                 Some(ThinkingBy::Budget) => ThinkingForm::Budget,
             },
+            efforts: row.efforts_of(model).iter().map(|it| effort(*it)).collect(),
             always_thinks: row.always_thinks.hold(model),
             fixed_sampling: row.fixed_sampling.hold(model),
+            unthinking_sampling: row.unthinking_sampling.hold(model),
+            thinks_unasked: row.thinks_unasked.hold(model),
             one_sampler: row.one_sampler.hold(model),
             unthinking_tools: row.unthinking_tools.hold(model),
         }
@@ -114,6 +123,36 @@ impl Target {
             Thinking::Adaptive(None) => foregone.push(Feature::Thinking),
             Thinking::Adaptive(Some(_)) | Thinking::Budget(_) => unsaid.push(Feature::Thinking),
         }
+    }
+}
+
+impl Target {
+    /// What the model knows that comes nearest to `wished`: the most of what is no more, or else the least. `usual` are the efforts of
+    /// a model of which the row does not say them.
+    pub(crate) fn effort(
+        &self,
+        wished: ThinkingEffort,
+        usual: &[ThinkingEffort],
+    ) -> ThinkingEffort {
+        let known = if self.efforts.is_empty() {
+            usual
+        } else {
+            &self.efforts
+        };
+        let known = known.iter().copied();
+        let below = known.clone().filter(|effort| *effort <= wished).max();
+        below.or(known.min()).unwrap_or(wished)
+    }
+}
+
+const fn effort(word: Effort) -> ThinkingEffort {
+    match word {
+        Effort::Minimal => ThinkingEffort::Minimal,
+        Effort::Low => ThinkingEffort::Low,
+        Effort::Medium => ThinkingEffort::Medium,
+        Effort::High => ThinkingEffort::High,
+        Effort::XHigh => ThinkingEffort::ExtraHigh,
+        Effort::Max => ThinkingEffort::Max,
     }
 }
 

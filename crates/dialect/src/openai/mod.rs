@@ -25,4 +25,6 @@ pub use template::Template;
 pub use translate::{
     StreamReader, StreamWriter, read_answer, read_request, write_answer, write_error, write_request,
 };
-pub(crate) use translate::{call_id, effort, error_out, fits_strict, logprobs, members_of};
+pub(crate) use translate::{
+    call_id, effort, error_out, fits_strict, logprobs, members_of, sampling,
+};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
 use sluicegate_catalog::{Provider, provider};
-use sluicegate_dialect::canonical::{CapName, Stamp, Target, ThinkingForm};
+use sluicegate_dialect::canonical::{CapName, Stamp, Target, ThinkingEffort, ThinkingForm};
 use sluicegate_dialect::openai::UsageChunk;
 use sluicegate_dialect::{
     Dialect, Progress, RequestError, StreamTranslation, Translation, classify, translate_request,
@@ -44,8 +44,17 @@ pub(crate) fn targets() -> [(&'static str, Target); 2] {
         cap_name: CapName::MaxCompletionTokens,
         follows_schema: true,
         thinking: ThinkingForm::Effort,
+        efforts: vec![
+            ThinkingEffort::Low,
+            ThinkingEffort::Medium,
+            ThinkingEffort::High,
+            ThinkingEffort::ExtraHigh,
+            ThinkingEffort::Max,
+        ],
         always_thinks: false,
         fixed_sampling: false,
+        unthinking_sampling: false,
+        thinks_unasked: false,
         one_sampler: false,
         unthinking_tools: false,
     };

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::content_id::content_id;
 use super::field::{count, flag, given, invalid, list, missing, texts, wrong_type};
+use super::sampling::Sampling;
 use super::talk::{Role, Talk};
 use super::{Complaint, Draft, Tool, ToolChoice, model};
 
@@ -60,6 +61,14 @@ const CONTENT: [&str; 6] = [
     "seed",
 ];
 
+/// Fields that say more of how tokens are chosen.
+const FINER: [&str; 4] = [
+    "presence_penalty",
+    "frequency_penalty",
+    "logprobs",
+    "logit_bias",
+];
+
 /// Reads a body.
 pub(super) fn read(mut body: Map<String, Value>, talk: &mut Talk) -> Result<Draft, Complaint> {
     let fake = body.remove("fake");
@@ -72,6 +81,13 @@ pub(super) fn read(mut body: Map<String, Value>, talk: &mut Talk) -> Result<Draf
         }
         None => return Err(missing("messages")),
         Some(_) => return Err(wrong_type("messages", "an array of messages")),
+    }
+    let tools = tools(&body)?;
+    if !tools.is_empty() {
+        check_effort(
+            model.as_deref().unwrap_or_default(),
+            given(&body, "reasoning_effort"),
+        )?;
     }
     let stream = flag(&body, "stream")?;
     let stream_options = given(&body, "stream_options");
@@ -87,10 +103,11 @@ pub(super) fn read(mut body: Map<String, Value>, talk: &mut Talk) -> Result<Draf
         choices: count(&body, "n")?,
         best_of: count(&body, "best_of")?,
         output_max: count(&body, "max_tokens")?.max(count(&body, "max_completion_tokens")?),
-        tools: tools(&body)?,
+        tools,
         choice: choice(body.get("tool_choice").unwrap_or(&Value::Null)),
         json: json(body.get("response_format").unwrap_or(&Value::Null)),
         stops: texts(body.get("stop")),
+        sampling: Sampling::of(&body, ["temperature", "top_p"], &FINER),
         content_id: content_id(&body, &CONTENT),
         unknown: unknown(&body),
         fake,
@@ -145,6 +162,30 @@ fn role_of(role: &str) -> Role {
     }
 }
 
+/// Some models take tools here only where they do not think, which the last of them does unless it is told not to.
+fn check_effort(model: &str, effort: Option<&Value>) -> Result<(), Complaint> {
+    let thinks = match effort {
+        None => model.starts_with("gpt-5.6"),
+        Some(effort) => {
+            effort != "none"
+                && ["gpt-5.4", "gpt-5.5", "gpt-5.6"]
+                    .iter()
+                    .any(|it| model.starts_with(it))
+        }
+    };
+    if !thinks {
+        return Ok(());
+    }
+    Err(Complaint {
+        message: format!(
+            "Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions. To use function tools, \
+             use /v1/responses or set reasoning_effort to 'none'."
+        ),
+        param: Some("reasoning_effort"),
+        code: None,
+    })
+}
+
 fn tools(body: &Map<String, Value>) -> Result<Vec<Tool>, Complaint> {
     list(body, "tools")?
         .iter()
@@ -192,5 +233,21 @@ mod tests {
     #[test]
     fn known_fields_are_sorted_for_the_search() {
         assert!(KNOWN.is_sorted());
+    }
+
+    #[test]
+    fn some_models_take_tools_only_where_they_do_not_think() {
+        for (model, effort, is_taken) in [
+            ("gpt-5.5", None, true),
+            ("gpt-5.5", Some("low"), false),
+            ("gpt-5.5", Some("none"), true),
+            ("gpt-5.6-terra", None, false),
+            ("gpt-5.6-terra", Some("none"), true),
+            ("gpt-5.2", Some("high"), true),
+        ] {
+            let effort = effort.map(Value::from);
+            let checked = check_effort(model, effort.as_ref());
+            assert_eq!(checked.is_ok(), is_taken, "{model} {effort:?}");
+        }
     }
 }

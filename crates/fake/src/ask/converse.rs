@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::content_id::content_id;
 use super::field::{complain, texts};
+use super::sampling::Sampling;
 use super::talk::{Role, Talk};
 use super::{Complaint, Draft, Tool, ToolChoice};
 
@@ -48,6 +49,7 @@ pub(super) fn read(body: Map<String, Value>, talk: &mut Talk) -> Result<Draft, C
         },
     };
     let own = &body["additionalModelRequestFields"];
+    let top_k = (!own["top_k"].is_null()).then_some("top_k");
     let fake = [&body["fake"], &own["fake"]];
     Ok(Draft {
         include_usage: true,
@@ -57,6 +59,12 @@ pub(super) fn read(body: Map<String, Value>, talk: &mut Talk) -> Result<Draft, C
         json: json(&body["outputConfig"]["textFormat"])?,
         stops: texts(Some(&config["stopSequences"])),
         thinks: thinks(&own["thinking"]) || thinks(&own["reasoning_config"]),
+        sampling: config
+            .as_object()
+            .map_or_else(Sampling::default, |config| {
+                Sampling::of(config, ["temperature", "topP"], &[])
+            })
+            .or(top_k),
         content_id,
         fake: fake.into_iter().find(|fake| !fake.is_null()).cloned(),
         ..Draft::default()

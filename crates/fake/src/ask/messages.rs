@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::content_id::content_id;
 use super::field::{complain, flag, given, list, texts};
+use super::sampling::Sampling;
 use super::talk::{Role, Talk};
 use super::{Complaint, Draft, Tool, ToolChoice, model};
 use crate::dialect::{Door, Task};
@@ -111,6 +112,7 @@ pub(super) fn read(
         json: json(&body),
         stops: texts(body.get("stop_sequences")),
         thinks: thinks(&body, output_max)?,
+        sampling: Sampling::of(&body, ["temperature", "top_p"], &["top_k"]),
         content_id: content_id(&body, &CONTENT),
         unknown,
         fake,

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::content_id::content_id;
 use super::field::{count, flag, given, invalid, list, missing, wrong_type};
+use super::sampling::Sampling;
 use super::talk::{Role, Talk};
 use super::{Complaint, Draft, Tool, ToolChoice, model};
 
@@ -79,6 +80,7 @@ pub(super) fn read(mut body: Map<String, Value>, talk: &mut Talk) -> Result<Draf
         choice: choice(body.get("tool_choice").unwrap_or(&Value::Null)),
         json: json_of(&body),
         thinks: !reasoning["summary"].is_null(),
+        sampling: Sampling::of(&body, ["temperature", "top_p"], &["top_logprobs"]),
         content_id: content_id(&body, &CONTENT),
         repeated: repeated(&body),
         fake,

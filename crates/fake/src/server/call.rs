@@ -109,6 +109,8 @@ async fn admissible(
     if !settings.models.is_empty() && !settings.models.contains(&ask.model) {
         return Err(Failure::no_model(profile, &ask.model));
     }
+    ask.check_sampling(&settings.sampling)
+        .map_err(|complaint| Failure::complaint(profile, &complaint))?;
     Ok(ask)
 }
 

@@ -12,6 +12,15 @@ use crate::canonical::{
 /// The least number of tokens that a model may be told to think.
 const BUDGET_MIN: u64 = 1_024;
 
+/// The efforts of a model of which nothing else is known.
+const EFFORTS: [ThinkingEffort; 5] = [
+    ThinkingEffort::Low,
+    ThinkingEffort::Medium,
+    ThinkingEffort::High,
+    ThinkingEffort::ExtraHigh,
+    ThinkingEffort::Max,
+];
+
 /// How to think, and with how much effort. A wish that goes unheard is told to `foregone`, and so are
 /// thoughts that a thinking model would go on with and does not get.
 pub(crate) fn thinking(
@@ -55,7 +64,9 @@ fn wished(
         (_, Thinking::Off) => (Some(told("disabled", None)), None),
         (ThinkingForm::Effort, wish) => {
             let effort = match wish {
-                Thinking::Adaptive(effort) => effort.map(|effort| word(effort).to_owned()),
+                Thinking::Adaptive(effort) => {
+                    effort.map(|effort| word(target.effort(effort, &EFFORTS)).to_owned())
+                }
                 Thinking::Budget(_) | Thinking::Unsaid | Thinking::Off => None,
             };
             (is_free.then(|| told("adaptive", None)), effort)

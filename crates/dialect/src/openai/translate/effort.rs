@@ -2,6 +2,13 @@
 
 use crate::canonical::{Feature, Request, Target, Thinking, ThinkingEffort, ThinkingForm};
 
+/// The efforts of a model of which nothing else is known.
+const EFFORTS: [ThinkingEffort; 3] = [
+    ThinkingEffort::Low,
+    ThinkingEffort::Medium,
+    ThinkingEffort::High,
+];
+
 /// What a word says; `None` for one that is not known.
 pub(crate) fn read(word: &str) -> Option<Thinking> {
     let effort = match word {
@@ -36,26 +43,28 @@ pub(crate) fn write_for_chat(
     Some("none".to_owned())
 }
 
-/// A number of tokens becomes the effort that usually takes about as many, and an effort that `target` may not know the next one that
-/// every model knows.
+/// A number of tokens becomes the effort that usually takes about as many, and an effort that `target` does not know the next lower one
+/// that it knows, if there is one.
 pub(crate) fn write(thinking: Thinking, target: &Target) -> Option<String> {
-    let effort = match thinking {
+    let wished = match thinking {
         _ if target.thinking == ThinkingForm::None => return None,
         Thinking::Unsaid | Thinking::Adaptive(None) => return None,
-        Thinking::Off if target.always_thinks => "low",
-        Thinking::Off => "none",
-        Thinking::Adaptive(Some(effort)) => match effort {
-            ThinkingEffort::Minimal | ThinkingEffort::Low => "low",
-            ThinkingEffort::Medium => "medium",
-            ThinkingEffort::High => "high",
-            ThinkingEffort::ExtraHigh | ThinkingEffort::Max if target.always_thinks => "high",
-            ThinkingEffort::ExtraHigh | ThinkingEffort::Max => "xhigh",
-        },
-        Thinking::Budget(0..=2_048) => "low",
-        Thinking::Budget(2_049..=8_192) => "medium",
-        Thinking::Budget(_) => "high",
+        Thinking::Off if !target.always_thinks => return Some("none".to_owned()),
+        Thinking::Off => ThinkingEffort::Minimal,
+        Thinking::Adaptive(Some(effort)) => effort,
+        Thinking::Budget(0..=2_048) => ThinkingEffort::Low,
+        Thinking::Budget(2_049..=8_192) => ThinkingEffort::Medium,
+        Thinking::Budget(_) => ThinkingEffort::High,
     };
-    Some(effort.to_owned())
+    let word = match target.effort(wished, &EFFORTS) {
+        ThinkingEffort::Minimal => "minimal",
+        ThinkingEffort::Low => "low",
+        ThinkingEffort::Medium => "medium",
+        ThinkingEffort::High => "high",
+        // Chat completions have no word for more.
+        ThinkingEffort::ExtraHigh | ThinkingEffort::Max => "xhigh",
+    };
+    Some(word.to_owned())
 }
 
 #[cfg(test)]
@@ -64,11 +73,29 @@ mod tests {
     use sluicegate_catalog::provider;
 
     #[test]
-    fn older_models_know_fewer_efforts() {
+    fn an_effort_that_a_model_does_not_know_becomes_a_lower_one() {
         let openai = provider("openai").expect("a row");
         let adaptive = |effort| Thinking::Adaptive(Some(effort));
         let cases = [
-            ("gpt-5-mini", Thinking::Off, Some("low")),
+            ("gpt-5-mini", Thinking::Off, Some("minimal")),
+            ("gpt-5-codex", Thinking::Off, Some("low")),
+            ("gpt-5-pro", Thinking::Off, Some("high")),
+            ("gpt-6-astra", Thinking::Off, Some("low")),
+            ("gpt-5.1", Thinking::Off, Some("none")),
+            ("gpt-5.1", adaptive(ThinkingEffort::ExtraHigh), Some("high")),
+            ("gpt-5.1", adaptive(ThinkingEffort::Minimal), Some("low")),
+            (
+                "gpt-5.1-codex-max",
+                adaptive(ThinkingEffort::ExtraHigh),
+                Some("xhigh"),
+            ),
+            (
+                "gpt-5.2-chat-latest",
+                adaptive(ThinkingEffort::High),
+                Some("medium"),
+            ),
+            ("gpt-5.4-pro", adaptive(ThinkingEffort::Low), Some("medium")),
+            ("gpt-5-chat-latest", adaptive(ThinkingEffort::High), None),
             ("gpt-5.5", Thinking::Off, Some("none")),
             ("o3", adaptive(ThinkingEffort::Minimal), Some("low")),
             ("o3", adaptive(ThinkingEffort::Max), Some("high")),

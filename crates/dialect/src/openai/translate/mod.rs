@@ -8,6 +8,7 @@ mod read_answer;
 mod read_message;
 mod read_request;
 mod read_stream;
+pub(crate) mod sampling;
 mod strict_schema;
 mod wire;
 mod write_answer;

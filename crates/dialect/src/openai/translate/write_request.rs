@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::effort;
+use super::sampling;
 use super::strict_schema::fits_strict;
 use super::wire;
 use crate::canonical::call_id;
@@ -43,6 +44,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     }
     target.name_thinking(request.thinking, &mut unsaid, &mut foregone);
     let reasoning_effort = effort::write_for_chat(request, target, &mut foregone);
+    let sampling = sampling::beside(reasoning_effort.as_deref(), sampling, target, &mut foregone);
     let has_tools = !request.tools.is_empty();
     let (response_format, must_instruct) = response_format(&request.output, target);
     let (max_tokens, max_completion_tokens) = match target.cap_name {

@@ -11,7 +11,7 @@ use crate::canonical::{
     Feature, Losses, OutputForm, Request, Sampling, Target, ThinkingForm, Tool, ToolChoice,
     WrittenRequest,
 };
-use crate::openai::{effort, fits_strict};
+use crate::openai::{effort, fits_strict, sampling};
 use crate::responses::rewrite::OUTPUT_CAP_MIN;
 use crate::wire_form::{TextOr, to_json};
 
@@ -43,6 +43,7 @@ pub fn write_request(request: &Request, target: &Target) -> WrittenRequest {
     let has_tools = !request.tools.is_empty();
     let (format, must_instruct) = format(&request.output, target);
     let effort = effort::write(request.thinking, target);
+    let sampling = sampling::beside(effort.as_deref(), sampling, target, &mut foregone);
     let wanted = [
         (thinks, "reasoning.encrypted_content"),
         (sampling.logprobs.is_some(), "message.output_text.logprobs"),
