@@ -38,9 +38,16 @@ impl Failure {
                     "the request body is larger than {max} bytes; send less, or raise server.body_max"
                 ))
             },
-            Self::BodyBroken(what) => {
-                invalid(format!("the request body {what} before it was complete"))
+            Self::BodyBroken => {
+                invalid("the request body ended before it was complete".to_owned())
             }
+            Self::BodySlow(what) => Described {
+                status: StatusCode::REQUEST_TIMEOUT,
+                retry: Retry::Maybe,
+                ..invalid(format!(
+                    "the request body {what} before it was complete; send it again, on a faster line or shorter"
+                ))
+            },
             Self::NoRoom => Described {
                 status: StatusCode::TOO_MANY_REQUESTS,
                 code: "overloaded",
@@ -279,6 +286,24 @@ mod tests {
             translate_request(from, ProviderDialect::Cohere, body.as_bytes(), &target);
         let unsayable = Unsayable::Members(translation.expect("a request").inexpressible);
         describe_unsayable("r", "cohere", Operation::Responses, &unsayable)
+    }
+
+    #[test]
+    fn a_slow_body_is_a_timeout_that_ends_the_connection() {
+        let words = [
+            (Dialect::OpenAiChat, "invalid_request_error"),
+            (Dialect::Anthropic, "timeout_error"),
+            (Dialect::Gemini, "DEADLINE_EXCEEDED"),
+        ];
+        for (dialect, word) in words {
+            let slow = Failure::BodySlow("fell silent");
+            let response = slow.response(dialect);
+            assert_eq!(response.status(), StatusCode::REQUEST_TIMEOUT);
+            assert_eq!(response.headers()["connection"], "close");
+            assert!(!response.headers().contains_key("x-should-retry"));
+            let body = dialect.error_body(&slow.describe().out());
+            assert!(String::from_utf8_lossy(&body).contains(word), "{body:?}");
+        }
     }
 
     #[test]
