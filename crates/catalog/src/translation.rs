@@ -22,6 +22,8 @@ pub struct Translation {
     pub one_sampler: Models,
     /// Models that take tools over OpenAI's chat completions only where they are told not to think.
     pub unthinking_tools: Models,
+    /// The longest name of a tool, in bytes, where longer ones and those of other characters than its dialect has are known to be refused.
+    pub tool_name_max: Option<u64>,
 }
 
 /// Some of a provider's models.
@@ -77,6 +79,7 @@ impl Default for Translation {
             fixed_sampling: Models::default(),
             one_sampler: Models::default(),
             unthinking_tools: Models::default(),
+            tool_name_max: None,
         }
     }
 }
@@ -111,6 +114,9 @@ impl Translation {
         let mut problems = Vec::new();
         if self.output_default == 0 {
             problems.push(("output_default".to_owned(), "leaves no room for an answer"));
+        }
+        if self.tool_name_max == Some(0) {
+            problems.push(("tool_name_max".to_owned(), "leaves no name for a tool"));
         }
         for (key, names) in lists {
             for (index, name) in names.iter().enumerate() {
@@ -184,6 +190,7 @@ mod tests {
     fn what_names_no_model_is_said_with_its_place() {
         let row: Translation = toml::from_str(
             r#"output_default = 0
+            tool_name_max = 0
             schema = ["*a*", "b*c"]
             thinking = [{ models = ["a"], by = "budget" }, { models = ["**", ""], by = "effort" }]"#,
         )
@@ -191,7 +198,12 @@ mod tests {
         let keys: Vec<String> = row.problems().into_iter().map(|(key, _)| key).collect();
         assert_eq!(
             keys,
-            ["output_default", "schema[1]", "thinking[1].models[1]"]
+            [
+                "output_default",
+                "tool_name_max",
+                "schema[1]",
+                "thinking[1].models[1]"
+            ]
         );
     }
 

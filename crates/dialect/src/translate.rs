@@ -9,6 +9,7 @@ use crate::canonical::{
     Spot, Stamp, Target, ToolChoice, WrittenRequest,
 };
 use crate::prune::{self, prune};
+use crate::tool_names;
 use crate::unwritten::without_unwritten;
 use crate::{
     ProviderDialect, RequestError, UpstreamError, anthropic, gemini, member_path, openai, responses,
@@ -66,6 +67,7 @@ pub struct Translation {
 ///     fixed_sampling: false,
 ///     one_sampler: false,
 ///     unthinking_tools: false,
+///     tool_name_max: None,
 /// };
 /// let body = br#"{"model":"fast","messages":[{"role":"user","content":"hi"}],"seed":7}"#;
 /// let translation = translate_request(Dialect::OpenAiChat, Dialect::Anthropic, body, &target)?;
@@ -136,6 +138,7 @@ pub(crate) fn written(
     if !member_path::found(&written.body, &first_turn).is_whole {
         return Err(from.nothing_said(names.list.first(), None));
     }
+    names.add_tool_names(from, to, &request, &places, target);
     let (request, written) = to.instructed(request, written, target);
     let foregone = written.foregone.into_iter();
     let foregone = foregone
@@ -181,11 +184,45 @@ impl<'b> Names<'b> {
         }
     }
 
+    /// Adds the names of tools that `target` does not take: first where the request cannot be sent with them.
+    fn add_tool_names(
+        &mut self,
+        from: Dialect,
+        to: ProviderDialect,
+        request: &Request,
+        places: &Places,
+        target: &Target,
+    ) {
+        let Some(rule) = tool_names::Rule::of(to, target) else {
+            return;
+        };
+        let feature = Feature::ToolNames;
+        let lost = rule.broken_by(request).into_iter();
+        let lost = lost.map(|spot| Lost { feature, spot });
+        let paths = lost.map(|lost| from.paths_of(lost, places));
+        if target.tool_name_max.is_none() {
+            paths.for_each(|paths| self.add(paths));
+            return;
+        }
+        let named = paths.take(NAMED_MAX).map(|paths| self.found(paths));
+        let mut list: Vec<_> = named.map(|name| name.unless(&rule.words())).collect();
+        list.append(&mut self.list);
+        list.truncate(NAMED_MAX);
+        self.list = list;
+    }
+
     /// Adds the first of these paths that is in the body, else as much of one as is.
     fn add(&mut self, paths: impl IntoIterator<Item = String>) {
         if self.list.len() >= NAMED_MAX {
             return; // Looking up a path reads the body as far as it.
         }
+        let name = self.found(paths);
+        if !self.list.contains(&name) {
+            self.list.push(name);
+        }
+    }
+
+    fn found(&self, paths: impl IntoIterator<Item = String>) -> Inexpressible {
         let mut most = String::new();
         for path in paths {
             let found = member_path::found(self.body, &path);
@@ -200,10 +237,7 @@ impl<'b> Names<'b> {
                 most = path;
             }
         }
-        let name = Inexpressible::new(most);
-        if !self.list.contains(&name) {
-            self.list.push(name);
-        }
+        Inexpressible::new(most)
     }
 }
 

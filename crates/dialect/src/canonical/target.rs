@@ -25,6 +25,8 @@ pub struct Target {
     pub one_sampler: bool,
     /// Whether it takes tools over OpenAI's chat completions only where it is told not to think.
     pub unthinking_tools: bool,
+    /// The longest name of a tool, in bytes, where others are known to be refused.
+    pub tool_name_max: Option<usize>,
 }
 
 impl Target {
@@ -48,6 +50,9 @@ impl Target {
             fixed_sampling: row.fixed_sampling.hold(model),
             one_sampler: row.one_sampler.hold(model),
             unthinking_tools: row.unthinking_tools.hold(model),
+            tool_name_max: row
+                .tool_name_max
+                .map(|max| usize::try_from(max).unwrap_or(usize::MAX)),
         }
     }
 }

@@ -48,6 +48,7 @@ pub(crate) fn targets() -> [(&'static str, Target); 2] {
         fixed_sampling: false,
         one_sampler: false,
         unthinking_tools: false,
+        tool_name_max: None,
     };
     let old = Target {
         cap_name: CapName::MaxTokens,
