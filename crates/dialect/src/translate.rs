@@ -95,6 +95,50 @@ pub(crate) fn written(
     body: &[u8],
     target: &Target,
 ) -> Result<Translation, RequestError> {
+    let Sayable {
+        request,
+        places,
+        mut names,
+        written,
+    } = sayable(from, to, read, body, target)?;
+    names.add_tool_names(from, to, &request, &places, target);
+    let (request, written) = to.instructed(request, written, target);
+    let foregone = written.foregone.into_iter();
+    let foregone = foregone
+        .map(|feature| from.foregone(feature, body))
+        .collect();
+    for lost in written.unsaid {
+        names.add(from.paths_of(lost, &places));
+    }
+    Ok(Translation {
+        body: written.body,
+        inexpressible: names.list,
+        foregone,
+        must_instruct: written.must_instruct,
+        form: request.output,
+    })
+}
+
+/// A request without what is left out of it.
+pub(crate) struct Sayable<'b> {
+    pub(crate) request: Request,
+    places: Places,
+    /// What was left out.
+    names: Names<'b>,
+    written: WrittenRequest,
+}
+
+/// Leaves out of a request that was read from `body` what no provider takes and what `to` has no words for.
+///
+/// # Errors
+/// [`RequestError`] where nothing is left to answer.
+pub(crate) fn sayable<'b>(
+    from: Dialect,
+    to: ProviderDialect,
+    read: ReadRequest,
+    body: &'b [u8],
+    target: &Target,
+) -> Result<Sayable<'b>, RequestError> {
     let ReadRequest {
         mut request,
         inexpressible,
@@ -138,21 +182,11 @@ pub(crate) fn written(
     if !member_path::found(&written.body, &first_turn).is_whole {
         return Err(from.nothing_said(names.list.first(), None));
     }
-    names.add_tool_names(from, to, &request, &places, target);
-    let (request, written) = to.instructed(request, written, target);
-    let foregone = written.foregone.into_iter();
-    let foregone = foregone
-        .map(|feature| from.foregone(feature, body))
-        .collect();
-    for lost in written.unsaid {
-        names.add(from.paths_of(lost, &places));
-    }
-    Ok(Translation {
-        body: written.body,
-        inexpressible: names.list,
-        foregone,
-        must_instruct: written.must_instruct,
-        form: request.output,
+    Ok(Sayable {
+        request,
+        places,
+        names,
+        written,
     })
 }
 
