@@ -2,18 +2,20 @@
 //!
 //! A dialect more is a folder and an arm in each of these matches.
 
+mod names;
+
 use bytes::Bytes;
 
 use crate::canonical::{
-    Answer, Feature, Inexpressible, Lost, NAMED_MAX, OutputForm, Places, ReadRequest, Request,
-    Spot, Stamp, Target, ToolChoice, WrittenRequest,
+    Answer, Feature, Inexpressible, Lost, OutputForm, Places, ReadRequest, Request, Spot, Stamp,
+    Target, ToolChoice, WrittenRequest,
 };
 use crate::prune::{self, prune};
-use crate::tool_names;
 use crate::unwritten::without_unwritten;
 use crate::{
     ProviderDialect, RequestError, UpstreamError, anthropic, gemini, member_path, openai, responses,
 };
+use names::Names;
 
 /// A wire format that clients speak, and providers too. Those that only providers speak are in
 /// [`ProviderDialect`].
@@ -193,86 +195,6 @@ pub(crate) fn sayable<'b>(
 /// Whether somebody speaks in it, apart from instructions.
 fn converses(request: &Request) -> bool {
     request.turns.iter().any(|turn| !turn.role.instructs())
-}
-
-/// The names of what cannot be said, each once, as the client has written them.
-struct Names<'b> {
-    body: &'b [u8],
-    list: Vec<Inexpressible>,
-}
-
-impl<'b> Names<'b> {
-    fn new(body: &'b [u8], read: Vec<Inexpressible>) -> Self {
-        let list = Vec::with_capacity(read.len());
-        let mut names = Self { body, list };
-        for inexpressible in read {
-            names.add([inexpressible.field]);
-        }
-        names
-    }
-
-    /// Adds all of these places.
-    fn add_each(&mut self, places: Vec<String>) {
-        for place in places {
-            self.add([place]);
-        }
-    }
-
-    /// Adds the names of tools that `target` does not take: first where the request cannot be sent with them.
-    fn add_tool_names(
-        &mut self,
-        from: Dialect,
-        to: ProviderDialect,
-        request: &Request,
-        places: &Places,
-        target: &Target,
-    ) {
-        let Some(rule) = tool_names::Rule::of(to, target) else {
-            return;
-        };
-        let feature = Feature::ToolNames;
-        let lost = rule.broken_by(request).into_iter();
-        let lost = lost.map(|spot| Lost { feature, spot });
-        let paths = lost.map(|lost| from.paths_of(lost, places));
-        if target.tool_name_max.is_none() {
-            paths.for_each(|paths| self.add(paths));
-            return;
-        }
-        let named = paths.take(NAMED_MAX).map(|paths| self.found(paths));
-        let mut list: Vec<_> = named.map(|name| name.unless(&rule.words())).collect();
-        list.append(&mut self.list);
-        list.truncate(NAMED_MAX);
-        self.list = list;
-    }
-
-    /// Adds the first of these paths that is in the body, else as much of one as is.
-    fn add(&mut self, paths: impl IntoIterator<Item = String>) {
-        if self.list.len() >= NAMED_MAX {
-            return; // Looking up a path reads the body as far as it.
-        }
-        let name = self.found(paths);
-        if !self.list.contains(&name) {
-            self.list.push(name);
-        }
-    }
-
-    fn found(&self, paths: impl IntoIterator<Item = String>) -> Inexpressible {
-        let mut most = String::new();
-        for path in paths {
-            let found = member_path::found(self.body, &path);
-            let is_whole = found.is_whole;
-            if is_whole || found.path.len() > most.len() {
-                most = found.path;
-            }
-            if is_whole {
-                break;
-            }
-            if most.is_empty() {
-                most = path;
-            }
-        }
-        Inexpressible::new(most)
-    }
 }
 
 impl Dialect {
