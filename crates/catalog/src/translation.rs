@@ -26,6 +26,8 @@ pub struct Translation {
     pub one_sampler: Models,
     /// Models that take tools over OpenAI's chat completions only where they are told not to think.
     pub unthinking_tools: Models,
+    /// The longest name of a tool, in bytes, where longer ones and those of other characters than its dialect has are known to be refused.
+    pub tool_name_max: Option<u64>,
 }
 
 /// Some of a provider's models.
@@ -100,6 +102,7 @@ impl Default for Translation {
             thinks_unasked: Models::default(),
             one_sampler: Models::default(),
             unthinking_tools: Models::default(),
+            tool_name_max: None,
         }
     }
 }
@@ -144,6 +147,9 @@ impl Translation {
         let mut problems = Vec::new();
         if self.output_default == 0 {
             problems.push(("output_default".to_owned(), "leaves no room for an answer"));
+        }
+        if self.tool_name_max == Some(0) {
+            problems.push(("tool_name_max".to_owned(), "leaves no name for a tool"));
         }
         for (index, entry) in self.thinking.iter().enumerate() {
             if entry.by == ThinkingBy::Budget && !entry.efforts.is_empty() {
@@ -231,6 +237,7 @@ mod tests {
     fn what_names_no_model_is_said_with_its_place() {
         let row: Translation = toml::from_str(
             r#"output_default = 0
+            tool_name_max = 0
             schema = ["*a*", "b*c"]
             thinking = [{ models = ["a"], by = "budget", efforts = ["low"] }, { models = ["**", ""], by = "effort" }]"#,
         )
@@ -240,6 +247,7 @@ mod tests {
             keys,
             [
                 "output_default",
+                "tool_name_max",
                 "thinking[0].efforts",
                 "schema[1]",
                 "thinking[1].models[1]"

@@ -196,11 +196,7 @@ impl Check<'_> {
     fn map(&mut self, entries: &[Entry], of: &'static Object, path: &Path) -> Vec<Named> {
         let mut named = Vec::new();
         for entry in entries {
-            let under = path.key(&entry.key);
-            if let Err(why) = form::name(&entry.key) {
-                self.problems
-                    .add(entry.key_at, &under, format!("cannot be a name: {why}"));
-            }
+            let under = self.named(entry, path);
             let data = match &entry.value.data {
                 NodeData::Map(entries) => {
                     Data::Section(self.object(entries, of, entry.key_at, under.clone()))
@@ -229,14 +225,20 @@ impl Check<'_> {
         named
     }
 
+    /// The path of an entry whose key is a name of the user's.
+    fn named(&mut self, entry: &Entry, path: &Path) -> Path {
+        let under = path.key(&entry.key);
+        if let Err(why) = form::name(&entry.key) {
+            self.problems
+                .add(entry.key_at, &under, format!("cannot be a name: {why}"));
+        }
+        under
+    }
+
     fn pairs(&mut self, entries: &[Entry], of: &'static Kind, path: &Path) -> Vec<Named> {
         let mut named = Vec::new();
         for entry in entries {
-            let under = path.key(&entry.key);
-            if let Err(why) = form::name(&entry.key) {
-                self.problems
-                    .add(entry.key_at, &under, format!("cannot be a name: {why}"));
-            }
+            let under = self.named(entry, path);
             let at = place(entry);
             named.push(Named {
                 name: entry.key.clone(),

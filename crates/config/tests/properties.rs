@@ -136,3 +136,21 @@ proptest! {
         let _ = parse("a.yaml", &text, &env);
     }
 }
+
+/// The catalog judges rows of the file, and repeats what it does not understand.
+#[test]
+fn a_row_that_the_catalog_refuses_shows_no_secret() {
+    let row = |limit: &str| {
+        format!(
+            "providers: {{ own: {{ like: openai, base_url: \"https://x.example\", limits: {{ tokens_month: {limit} }} }} }}"
+        )
+    };
+    let month = "{ meter: tokens, window: month, zone: \"${OTHER_KEY}\", settle: usage, failures: return, start: full }";
+    let errors = parse("a.yaml", &row(month), &env).expect_err("no such zone");
+    let said = errors.to_string();
+    assert!(
+        said.contains("there is no time zone `${OTHER_KEY}`"),
+        "{said}"
+    );
+    assert!(!said.contains(SECRET), "{said}");
+}

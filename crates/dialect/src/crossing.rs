@@ -7,10 +7,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use sluicegate_catalog::{Endpoint, Provider};
 
-use crate::canonical::{Answer, FinishReason, Inexpressible, ReadRequest, Stamp, Target};
+use crate::canonical::{Answer, FinishReason, Inexpressible, Stamp, Target};
 use crate::openai::{ChatStream, UsageChunk};
-use crate::prune::prune;
 use crate::shape::{instruct, repair};
+use crate::translate::sayable;
 use crate::translate_stream::write_streamed;
 use crate::{
     AnswerStream, Changes, Envelope, Fit, Misshapen, Operation, ProviderDialect, RequestError,
@@ -190,16 +190,14 @@ impl Crossing {
         let Self::Translated { provider, .. } = self else {
             return None;
         };
-        let ReadRequest {
-            mut request,
-            mut places,
-            ..
-        } = envelope.read().ok()?;
-        // It was left out of the request that is repaired too.
-        prune(provider, &mut request, &mut places);
+        let model = Target::of(target, model);
+        let (from, body) = (envelope.operation().dialect(), envelope.body());
+        // What was left out of the request that is repaired is left out here too.
+        let sent = sayable(from, provider, envelope.read().ok()?, body, &model).ok()?;
+        let mut request = sent.request;
         instruct(&mut request);
         repair(&mut request, wrong);
-        let written = provider.write_request(&request, &Target::of(target, model));
+        let written = provider.write_request(&request, &model);
         Some(addressed(written.body, target))
     }
 

@@ -49,6 +49,7 @@ mod signal;
 mod splice;
 pub mod sse;
 mod text;
+mod tool_names;
 mod translate;
 mod translate_stream;
 mod unwritten;

@@ -1,12 +1,13 @@
 //! What no provider takes of a conversation is left out before it is written, and told by its place.
 //!
 //! The rules are those that providers have in common, whatever their dialects, and each refuses the rest with words of its own that
-//! mean nothing to a client of another one: results of calls that nobody made, messages that say nothing, and an answer that the
-//! model has begun, which none of them is known to go on with when it comes from another.
+//! mean nothing to a client of another one: results of calls that nobody made, thoughts of somebody else than the model, documents
+//! without text, messages that say nothing, and an answer that the model has begun, which none of them is known to go on with when it
+//! comes from another.
 
 use std::collections::BTreeSet;
 
-use crate::canonical::{Part, Places, Request, Role, Turn};
+use crate::canonical::{Part, Places, Request, Role, Source, Turn};
 use crate::{Dialect, ProviderDialect};
 
 /// Leaves it out of `request` and `places`; where it stood, in the client's words and in the order of its body.
@@ -15,8 +16,13 @@ pub(crate) fn prune(
     request: &mut Request,
     places: &mut Places,
 ) -> Vec<String> {
-    let mut left_out = without_orphans(request, places);
-    let says: Vec<bool> = request.turns.iter().map(|turn| is_kept(to, turn)).collect();
+    let mut left_out = without_strays(request, places);
+    let turns = request.turns.iter().zip(&left_out);
+    // Blank text was there for the sake of what stood beside it.
+    let is_rest =
+        |turn: &Turn, gone: &[String]| !gone.is_empty() && turn.parts.iter().all(is_blank);
+    let says = turns.map(|(turn, gone)| is_kept(to, turn) && !is_rest(turn, gone));
+    let says: Vec<bool> = says.collect();
     let end = before_prefill(&request.turns, &says);
     for at in (0..says.len()).rev().filter(|at| !says[*at] || *at >= end) {
         request.turns.remove(at);
@@ -35,21 +41,31 @@ pub(crate) fn is_empty(to: ProviderDialect, request: &Request) -> bool {
     request.turns.iter().all(|turn| says_nothing(to, turn))
 }
 
-/// Results whose call was made in no turn before theirs: where they stood, turn by turn.
-fn without_orphans(request: &mut Request, places: &mut Places) -> Vec<Vec<String>> {
+/// Parts that may stand nowhere, or not where they do: results whose call was made in no turn before theirs, thoughts that are not
+/// the model's, and documents without text. Where they stood, turn by turn.
+fn without_strays(request: &mut Request, places: &mut Places) -> Vec<Vec<String>> {
     let mut left_out = Vec::with_capacity(request.turns.len());
     let mut called: BTreeSet<String> = BTreeSet::new();
     for (at, turn) in request.turns.iter_mut().enumerate() {
-        let is_orphan =
-            |part: &Part| matches!(part, Part::ToolResult { id, .. } if !called.contains(id));
-        let orphans = turn.parts.iter().enumerate();
-        let orphans: Vec<usize> = orphans
-            .filter_map(|(index, part)| is_orphan(part).then_some(index))
-            .collect();
-        let mut places_of: Vec<String> = Vec::with_capacity(orphans.len());
-        for index in orphans.into_iter().rev() {
-            turn.parts.remove(index);
-            places_of.push(places.without_part(at, index));
+        let thinks = turn.role == Role::Assistant;
+        let is_stray = |part: &Part| match part {
+            Part::ToolResult { id, .. } => !called.contains(id),
+            Part::Thinking { .. } | Part::SealedThinking(_) => !thinks,
+            part => is_empty_document(part),
+        };
+        let mut places_of: Vec<String> = Vec::new();
+        for index in (0..turn.parts.len()).rev() {
+            if is_stray(&turn.parts[index]) {
+                turn.parts.remove(index);
+                places_of.push(places.without_part(at, index));
+            } else if let Part::ToolResult { parts, .. } = &mut turn.parts[index] {
+                for inside in (0..parts.len()).rev() {
+                    if is_empty_document(&parts[inside]) {
+                        parts.remove(inside);
+                        places_of.push(places.without_inside(at, index, inside));
+                    }
+                }
+            }
         }
         places_of.reverse();
         left_out.push(places_of);
@@ -59,6 +75,15 @@ fn without_orphans(request: &mut Request, places: &mut Places) -> Vec<Vec<String
         }));
     }
     left_out
+}
+
+/// Whether it is a document that is a text, and an empty one.
+fn is_empty_document(part: &Part) -> bool {
+    matches!(part, Part::Document { source: Source::Text(text), .. } if text.is_empty())
+}
+
+fn is_blank(part: &Part) -> bool {
+    matches!(part, Part::Text(text) | Part::Refusal(text) if text.trim().is_empty())
 }
 
 /// Whether the turn says something. Instructions that say nothing are as good as none, which nobody needs to be told.
@@ -130,6 +155,40 @@ mod tests {
             let (left_out, turns) = pruned(to, messages);
             assert_eq!(left_out, expected, "{to:?}");
             assert_eq!(turns, 7 - indexes.len());
+        }
+    }
+
+    #[test]
+    fn thoughts_of_a_user_and_documents_without_text_are_left_out() {
+        let empty =
+            r#"{"type":"document","source":{"type":"text","media_type":"text/plain","data":""}}"#;
+        let thought = r#"{"type":"thinking","thinking":"hm","signature":"Eq=="}"#;
+        let body = format!(
+            r#"{{"max_tokens":9,"messages":[{{"role":"user","content":[{{"type":"text","text":"a"}},{empty},{thought}]}},
+            {{"role":"assistant","content":[{thought},{{"type":"tool_use","id":"1","name":"f","input":{{}}}}]}},
+            {{"role":"user","content":[{{"type":"tool_result","tool_use_id":"1","content":[{{"type":"text","text":"b"}},{empty}]}}]}},
+            {{"role":"user","content":[{thought}]}},{{"role":"user","content":[{empty}]}}]}}"#
+        );
+        for to in [
+            Dialect::OpenAiChat.into(),
+            Dialect::Gemini.into(),
+            ProviderDialect::Bedrock,
+        ] {
+            let read = Dialect::Anthropic.read_request(body.as_bytes());
+            let mut read = read.expect("a request");
+            let left_out = prune(to, &mut read.request, &mut read.places);
+            let expected = [
+                "messages[0].content[1]",
+                "messages[0].content[2]",
+                "messages[2].content[0].content[1]",
+                "messages[3].content[0]",
+                "messages[3]",
+                "messages[4].content[0]",
+                "messages[4]",
+            ];
+            assert_eq!(left_out, expected, "{to:?}");
+            let parts = read.request.turns.iter().map(|turn| turn.parts.len());
+            assert_eq!(parts.collect::<Vec<_>>(), [1, 2, 1], "{to:?}");
         }
     }
 

@@ -2,17 +2,20 @@
 //!
 //! A dialect more is a folder and an arm in each of these matches.
 
+mod names;
+
 use bytes::Bytes;
 
 use crate::canonical::{
-    Answer, Feature, Inexpressible, Lost, NAMED_MAX, OutputForm, Places, ReadRequest, Request,
-    Spot, Stamp, Target, ToolChoice, WrittenRequest,
+    Answer, Feature, Inexpressible, Lost, OutputForm, Places, ReadRequest, Request, Spot, Stamp,
+    Target, ToolChoice, WrittenRequest,
 };
 use crate::prune::{self, prune};
 use crate::unwritten::without_unwritten;
 use crate::{
     ProviderDialect, RequestError, UpstreamError, anthropic, gemini, member_path, openai, responses,
 };
+use names::Names;
 
 /// A wire format that clients speak, and providers too. Those that only providers speak are in
 /// [`ProviderDialect`].
@@ -69,6 +72,7 @@ pub struct Translation {
 ///     thinks_unasked: false,
 ///     one_sampler: false,
 ///     unthinking_tools: false,
+///     tool_name_max: None,
 /// };
 /// let body = br#"{"model":"fast","messages":[{"role":"user","content":"hi"}],"seed":7}"#;
 /// let translation = translate_request(Dialect::OpenAiChat, Dialect::Anthropic, body, &target)?;
@@ -96,6 +100,50 @@ pub(crate) fn written(
     body: &[u8],
     target: &Target,
 ) -> Result<Translation, RequestError> {
+    let Sayable {
+        request,
+        places,
+        mut names,
+        written,
+    } = sayable(from, to, read, body, target)?;
+    names.add_tool_names(from, to, &request, &places, target);
+    let (request, written) = to.instructed(request, written, target);
+    let foregone = written.foregone.into_iter();
+    let foregone = foregone
+        .map(|feature| from.foregone(feature, body))
+        .collect();
+    for lost in written.unsaid {
+        names.add(from.paths_of(lost, &places));
+    }
+    Ok(Translation {
+        body: written.body,
+        inexpressible: names.list,
+        foregone,
+        must_instruct: written.must_instruct,
+        form: request.output,
+    })
+}
+
+/// A request without what is left out of it.
+pub(crate) struct Sayable<'b> {
+    pub(crate) request: Request,
+    places: Places,
+    /// What was left out.
+    names: Names<'b>,
+    written: WrittenRequest,
+}
+
+/// Leaves out of a request that was read from `body` what no provider takes and what `to` has no words for.
+///
+/// # Errors
+/// [`RequestError`] where nothing is left to answer.
+pub(crate) fn sayable<'b>(
+    from: Dialect,
+    to: ProviderDialect,
+    read: ReadRequest,
+    body: &'b [u8],
+    target: &Target,
+) -> Result<Sayable<'b>, RequestError> {
     let ReadRequest {
         mut request,
         inexpressible,
@@ -139,75 +187,17 @@ pub(crate) fn written(
     if !member_path::found(&written.body, &first_turn).is_whole {
         return Err(from.nothing_said(names.list.first(), None));
     }
-    let (request, written) = to.instructed(request, written, target);
-    let foregone = written.foregone.into_iter();
-    let foregone = foregone
-        .map(|feature| from.foregone(feature, body))
-        .collect();
-    for lost in written.unsaid {
-        names.add(from.paths_of(lost, &places));
-    }
-    Ok(Translation {
-        body: written.body,
-        inexpressible: names.list,
-        foregone,
-        must_instruct: written.must_instruct,
-        form: request.output,
+    Ok(Sayable {
+        request,
+        places,
+        names,
+        written,
     })
 }
 
 /// Whether somebody speaks in it, apart from instructions.
 fn converses(request: &Request) -> bool {
     request.turns.iter().any(|turn| !turn.role.instructs())
-}
-
-/// The names of what cannot be said, each once, as the client has written them.
-struct Names<'b> {
-    body: &'b [u8],
-    list: Vec<Inexpressible>,
-}
-
-impl<'b> Names<'b> {
-    fn new(body: &'b [u8], read: Vec<Inexpressible>) -> Self {
-        let list = Vec::with_capacity(read.len());
-        let mut names = Self { body, list };
-        for inexpressible in read {
-            names.add([inexpressible.field]);
-        }
-        names
-    }
-
-    /// Adds all of these places.
-    fn add_each(&mut self, places: Vec<String>) {
-        for place in places {
-            self.add([place]);
-        }
-    }
-
-    /// Adds the first of these paths that is in the body, else as much of one as is.
-    fn add(&mut self, paths: impl IntoIterator<Item = String>) {
-        if self.list.len() >= NAMED_MAX {
-            return; // Looking up a path reads the body as far as it.
-        }
-        let mut most = String::new();
-        for path in paths {
-            let found = member_path::found(self.body, &path);
-            let is_whole = found.is_whole;
-            if is_whole || found.path.len() > most.len() {
-                most = found.path;
-            }
-            if is_whole {
-                break;
-            }
-            if most.is_empty() {
-                most = path;
-            }
-        }
-        let name = Inexpressible::new(most);
-        if !self.list.contains(&name) {
-            self.list.push(name);
-        }
-    }
 }
 
 impl Dialect {

@@ -30,8 +30,10 @@ pub(crate) struct Exchange {
     waits: Waits,
     /// The name of its route in the configuration.
     route_name: Option<Arc<str>>,
-    /// How long it waited before it was first admitted.
-    waited: OnceLock<Duration>,
+    /// How long it has stood in line.
+    waited: Duration,
+    /// How long of that before it was first admitted.
+    waited_first: OnceLock<Duration>,
     status: u16,
     _in_flight: InFlight,
 }
@@ -49,7 +51,8 @@ impl Exchange {
             },
             waits: Waits::new(Lane::default(), OTHER_TASK),
             route_name: None,
-            waited: OnceLock::new(),
+            waited: Duration::ZERO,
+            waited_first: OnceLock::new(),
             status: CLIENT_CLOSED,
             _in_flight: InFlight::begin(metrics),
         }
@@ -79,9 +82,16 @@ impl Exchange {
         self.route_name.clone()
     }
 
-    /// How long ago it arrived.
+    /// It has stood in line, once more, since `since`. Nothing else counts as waiting: not its body, which its client may send slowly, nor what
+    /// is made of it.
+    pub(crate) fn stood(&mut self, since: Timestamp) {
+        let now = self.clock.mono();
+        self.waited += now.saturating_since(since);
+    }
+
+    /// How long it has stood in line so far.
     pub(crate) fn waited(&self) -> Duration {
-        self.clock.mono().saturating_since(self.arrived)
+        self.waited
     }
 
     /// It does not start.
@@ -97,13 +107,12 @@ impl Exchange {
 
     /// It may start; tells how long it waited, which counts the first time only.
     pub(crate) fn admitted(&self) -> Duration {
-        *self.waited.get_or_init(|| {
-            let waited = self.waited();
+        *self.waited_first.get_or_init(|| {
             self.metrics
                 .queue_wait
                 .get_or_create(&self.waits)
-                .observe(waited.as_secs_f64());
-            waited
+                .observe(self.waited.as_secs_f64());
+            self.waited
         })
     }
 
@@ -206,5 +215,36 @@ impl Drop for Exchange {
             status: self.status,
         };
         self.metrics.requests.get_or_create(&labels).inc();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::Gateway;
+    use crate::snapshot::Snapshot;
+
+    #[test]
+    fn only_standing_in_line_is_waiting() {
+        let policy = "
+accounts: { a: { provider: openai, base_url: http://127.0.0.1:9 } }
+deployments: { m: { account: a } }
+";
+        let policy = sluicegate_config::parse("a.yaml", policy, &|_| None).expect("a policy");
+        let snapshot = Snapshot::new(policy, None).expect("a policy that can be served");
+        let gateway = Gateway::new(snapshot, Clock::start());
+        let begin = || {
+            let id = gateway.next_request_id();
+            Exchange::begin(gateway.metrics(), gateway.clock(), id)
+        };
+        assert_eq!(begin().admitted(), Duration::ZERO);
+        let mut waited = begin();
+        let since_start = waited.arrived().saturating_since(Timestamp::ZERO);
+        waited.stood(Timestamp::ZERO);
+        let first = waited.admitted();
+        assert!(first >= since_start && !first.is_zero(), "{first:?}");
+        waited.stood(Timestamp::ZERO);
+        assert!(waited.waited() > first);
+        assert_eq!(waited.admitted(), first);
     }
 }

@@ -1,9 +1,19 @@
 //! What HTTP is spoken, on both sides, and through what.
 
-use http::Version;
-use serde_json::{Value, json};
+use std::convert::Infallible;
 
-use crate::harness::{Certificate, Fake, Folder, Front, Gateway, Proxy, chat};
+use bytes::Bytes;
+use http::header::CONTENT_LENGTH;
+use http::{Request, Version};
+use http_body_util::channel::{Channel, Sender};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+
+use crate::harness::{Certificate, Fake, Folder, Front, Gateway, Proxy, chat, within};
 
 fn hello(stream: bool) -> Value {
     json!({"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": stream})
@@ -58,6 +68,80 @@ async fn clients_may_speak_http2_from_the_first_byte() {
         (refused.status, refused.code().as_str()),
         (400, "invalid_request")
     );
+    gateway.idle().await;
+}
+
+/// A body that does not end before its sender is dropped.
+fn endless() -> (Sender<Bytes, Infallible>, BoxBody<Bytes, Infallible>) {
+    let (sender, body) = Channel::new(16);
+    (sender, body.boxed())
+}
+
+#[tokio::test]
+async fn a_body_over_the_bound_is_refused_over_http2_and_the_connection_goes_on() {
+    const BODY_MAX: usize = 4_096;
+    // More than any window of flow control: it cannot have left before the answer comes.
+    const LARGE: usize = 16 << 20;
+    let fake = Fake::start("").await;
+    let gateway = Gateway::start(&format!(
+        "server: {{ body_max: {BODY_MAX} }}
+accounts: {{ up: {{ provider: openai, base_url: \"{}\" }} }}
+deployments: {{ m: {{ account: up }} }}
+",
+        fake.base_url()
+    ))
+    .await;
+    let tcp = TokioIo::new(TcpStream::connect(gateway.address).await.unwrap());
+    let (mut sender, connection) = http2::handshake(TokioExecutor::new(), tcp).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let mut send = async |name: &str, request: Request<BoxBody<Bytes, Infallible>>| {
+        let (mut head, body) = request.into_parts();
+        let uri = format!("http://{}{}", gateway.address, head.uri);
+        head.uri = uri.parse().unwrap();
+        let answer = async {
+            let answer = sender.send_request(Request::from_parts(head, body)).await;
+            let (head, body) = answer
+                .unwrap_or_else(|it| panic!("{name}: {it}"))
+                .into_parts();
+            let body = body
+                .collect()
+                .await
+                .unwrap_or_else(|it| panic!("{name}: {it}"));
+            (head.status.as_u16(), body.to_bytes())
+        };
+        within(name, answer).await
+    };
+    let full = |body: Vec<u8>| Full::from(body).boxed();
+
+    let (announced, body) = endless();
+    let mut only_head = chat(&json!({})).map(|_| body);
+    let length = (BODY_MAX + 1).into();
+    only_head.headers_mut().insert(CONTENT_LENGTH, length);
+    let whole = chat(&json!({})).map(|_| full(vec![b' '; LARGE]));
+    let (mut pieces, body) = endless();
+    for _ in 0..2 {
+        let piece = Bytes::from(vec![b' '; BODY_MAX]);
+        pieces.send_data(piece).await.unwrap();
+    }
+    let in_pieces = chat(&json!({})).map(|_| body);
+    for (name, request) in [
+        ("announced", only_head),
+        ("whole", whole),
+        ("in pieces", in_pieces),
+    ] {
+        let (status, body) = send(name, request).await;
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(
+            (status, &body["error"]["code"]),
+            (413, &json!("request_too_large")),
+            "{name}"
+        );
+    }
+    drop((announced, pieces));
+    let (status, _) = send("one that fits", chat(&hello(false)).map(BodyExt::boxed)).await;
+    assert_eq!(status, 200);
+    assert!(!connection.is_finished());
+    assert_eq!(fake.count("accepted").await, 1);
     gateway.idle().await;
 }
 

@@ -81,12 +81,13 @@ fn row(name: &str, section: &Section, problems: &mut Problems) -> Option<Provide
         Err(RowError::Wrong(found)) => {
             for problem in found {
                 let (at, path) = place(section, &problem);
-                problems.add(at, path, problem.what);
+                problems.add(at, path, as_written(problem.what, section));
             }
             None
         }
         Err(error @ (RowError::Form(_) | RowError::UnknownLike { .. })) => {
-            problems.add(section.at, &section.path, error.to_string());
+            let what = as_written(error.to_string(), section);
+            problems.add(section.at, &section.path, what);
             None
         }
     }
@@ -121,6 +122,47 @@ fn like(
         }
     }
     found.map(|row| Some(&**row))
+}
+
+/// What the catalog says, with the texts that it repeats as the file has them: the environment may have brought them.
+fn as_written(mut what: String, section: &Section) -> String {
+    let mut texts = Vec::new();
+    for (_, value) in &section.fields {
+        collect_texts(value, &mut texts);
+    }
+    // One may be a part of another.
+    texts.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
+    for (text, shown) in texts {
+        if text != shown && !text.is_empty() {
+            what = what.replace(text, shown);
+        }
+    }
+    what
+}
+
+/// The texts in `value`, each with how a message may show it.
+fn collect_texts<'a>(value: &'a Value, texts: &mut Vec<(&'a str, &'a str)>) {
+    match &value.data {
+        Data::Text(text) => texts.push((&text.value, text.shown.trim_matches('"'))),
+        // How it was written is not kept.
+        Data::Url(url) => texts.push((url, "***")),
+        Data::Section(section) => {
+            for (_, value) in &section.fields {
+                collect_texts(value, texts);
+            }
+        }
+        Data::Map(entries) => {
+            for entry in entries {
+                collect_texts(&entry.value, texts);
+            }
+        }
+        Data::List(items) => {
+            for item in items {
+                collect_texts(item, texts);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Where the file says what `problem` is about: as near to its keys as the file goes.

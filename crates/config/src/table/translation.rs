@@ -66,6 +66,13 @@ pub(super) static TRANSLATION: Object = Object {
             MODELS,
             "Models that take tools over OpenAI's chat completions only where they are told not to think: with tools they are.",
         ),
+        Field::optional(
+            "tool_name_max",
+            COUNT,
+            "The longest name of a tool, in bytes, where longer ones and those of other characters than the dialect's are known to be \
+             refused: a translated request with one is then refused, also by a `lossy` route. Without it what is longer than 64 is told, and a \
+             `lossy` route sends it.",
+        ),
     ],
 };
 

@@ -23,6 +23,10 @@ pub(super) struct Content {
     pub(super) foreign_thoughts: Vec<Span>,
     /// What the last message of the model holds.
     pub(super) last: Said,
+    /// Whether thoughts that no Claude sealed came since a user said something last, and results of calls stand at the end.
+    pub(super) misses_thoughts: bool,
+    /// Whether they came.
+    foreign_since_asked: bool,
     /// What the message at hand holds.
     said: Said,
     gatherer: Gatherer,
@@ -32,6 +36,8 @@ pub(super) struct Content {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Said {
     pub(super) calls: bool,
+    /// Results of calls.
+    results: bool,
     /// Thoughts that Claude sealed.
     pub(super) own_thoughts: bool,
     /// Thoughts that no Claude sealed.
@@ -47,6 +53,8 @@ impl Default for Content {
             documents: 0,
             foreign_thoughts: Vec::new(),
             last: Said::default(),
+            misses_thoughts: false,
+            foreign_since_asked: false,
             said: Said::default(),
             gatherer: Gatherer::new(),
         }
@@ -132,7 +140,11 @@ impl Content {
         }
         if is_models {
             self.last = self.said;
+            self.foreign_since_asked |= self.said.foreign_thoughts;
+        } else {
+            self.foreign_since_asked &= self.said.results;
         }
+        self.misses_thoughts = self.foreign_since_asked && self.said.results;
         Ok(holds)
     }
 
@@ -183,6 +195,7 @@ impl Content {
                         b"\"document\"" => self.documents += 1,
                         b"\"thinking\"" | b"\"redacted_thinking\"" => is_thought = true,
                         b"\"tool_use\"" => self.said.calls = true,
+                        b"\"tool_result\"" => self.said.results = true,
                         _ => {}
                     }
                 }

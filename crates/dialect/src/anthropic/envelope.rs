@@ -37,9 +37,11 @@ pub(super) struct Places {
     pub(super) max_tokens: Option<Span>,
     /// Thoughts that no Claude sealed, and messages of nothing else.
     pub(super) foreign_thoughts: Vec<Span>,
-    /// How to think, where the model is in the middle of calls for which it does not get what it thought,
+    /// How to think, where the model is in the middle of calls for which it does not get all that was thought,
     /// as no Claude thought it.
     pub(super) thinking: Option<Span>,
+    /// Whether it gets nothing that was thought before the last of them.
+    pub(super) is_amid_foreign_calls: bool,
 }
 
 impl Envelope {
@@ -78,6 +80,7 @@ impl Envelope {
         let foreign_thoughts = std::mem::take(&mut members.content.foreign_thoughts);
         let last = members.content.last;
         let is_amid_foreign_calls = last.calls && last.foreign_thoughts && !last.own_thoughts;
+        let misses_thoughts = is_amid_foreign_calls || members.content.misses_thoughts;
         Ok(Self {
             facts: RequestFacts {
                 model,
@@ -100,7 +103,8 @@ impl Envelope {
                 model: members.model.unwrap_or_default(),
                 max_tokens: members.max_tokens,
                 foreign_thoughts,
-                thinking: members.thinking.filter(|_| is_amid_foreign_calls),
+                thinking: members.thinking.filter(|_| misses_thoughts),
+                is_amid_foreign_calls,
             },
         })
     }
@@ -110,7 +114,7 @@ impl Envelope {
         let thinking = self.places.thinking.as_ref()?;
         let kind = json::member(&self.body, thinking.start, "type")?;
         match &self.body[kind] {
-            b"\"enabled\"" => Some(Feature::Thinking),
+            b"\"enabled\"" if self.places.is_amid_foreign_calls => Some(Feature::Thinking),
             b"\"disabled\"" => None,
             _ => Some(Feature::Thoughts),
         }

@@ -145,15 +145,49 @@ mod tests {
             assert_eq!(decoded(&before).foregone(), foregone, "{thinking}");
         }
         // What the client left out itself is between it and the provider.
-        for blocks in [
-            format!("{own},{call}"),
-            format!("{other},{own},{call}"),
-            call.to_owned(),
-        ] {
+        for blocks in [format!("{own},{call}"), call.to_owned()] {
             let before = body(&blocks, enabled);
-            let after = body(&blocks.replace(&format!("{other},"), ""), enabled);
-            assert_eq!(rewritten(&before), after);
+            assert_eq!(rewritten(&before), before);
             assert_eq!(decoded(&before).foregone(), None);
+        }
+        // Beside its own it may go on thinking.
+        let before = body(&format!("{other},{own},{call}"), enabled);
+        let after = body(&format!("{own},{call}"), enabled);
+        assert_eq!(rewritten(&before), after);
+        assert_eq!(decoded(&before).foregone(), Some(Feature::Thoughts));
+    }
+
+    #[test]
+    fn thoughts_of_all_calls_since_the_question_are_missed() {
+        let foreign = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"openai#gA=="},{"type":"tool_use","id":"1","name":"look","input":{}}]}"#;
+        let own = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"Eq=="},{"type":"tool_use","id":"2","name":"look","input":{}}]}"#;
+        let result = |id: u8, more: &str| {
+            format!(
+                r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}"}}{more}]}}"#
+            )
+        };
+        let (one, two) = (result(1, ""), result(2, ""));
+        let reminded = result(1, r#",{"type":"text","text":"be brief"}"#);
+        let asked = r#"{"role":"user","content":"q"}"#;
+        let asked_in_blocks = r#"{"role":"user","content":[{"type":"text","text":"q"}]}"#;
+        let missed = Some(Feature::Thoughts);
+        for (messages, foregone) in [
+            (vec![asked, foreign, &one, own, &two], missed),
+            (vec![asked, foreign, &reminded, own, &two], missed),
+            (vec![asked, foreign, &one, asked, own, &two], None),
+            (vec![asked, foreign, &one, asked_in_blocks, own, &two], None),
+            (vec![asked, foreign, &one, own, &two, asked], None),
+        ] {
+            let messages = messages.join(",");
+            let body = format!(
+                r#"{{"model":"m","max_tokens":5,"thinking":{{"type":"enabled","budget_tokens":2000}},"messages":[{messages}]}}"#
+            );
+            assert_eq!(decoded(&body).foregone(), foregone, "{messages}");
+            let sent = rewritten(&body);
+            assert!(
+                sent.contains("enabled") && !sent.contains("openai#"),
+                "{sent}"
+            );
         }
     }
 

@@ -50,6 +50,8 @@ pub enum Feature {
 pub struct Inexpressible {
     /// The member, like `logit_bias` or `messages[2].content[0].input_audio`. At most 128 bytes.
     pub field: String,
+    /// What the other side takes there, where it refuses the whole request for anything else: no route can then drop it.
+    pub instead: Option<String>,
 }
 
 impl Inexpressible {
@@ -59,7 +61,18 @@ impl Inexpressible {
     pub(crate) fn new(field: impl Into<String>) -> Self {
         let mut field = field.into();
         field.truncate(field.floor_char_boundary(Self::FIELD_BYTES_MAX));
-        Self { field }
+        Self {
+            field,
+            instead: None,
+        }
+    }
+
+    /// The same, where the other side takes only what `rule` says.
+    pub(crate) fn unless(self, rule: &str) -> Self {
+        Self {
+            instead: Some(rule.to_owned()),
+            ..self
+        }
     }
 }
 

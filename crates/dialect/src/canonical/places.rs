@@ -114,6 +114,16 @@ impl Places {
         self.turns[turn].parts.remove(part).at
     }
 
+    /// What stands inside of that part is no longer there: where it stood.
+    pub(crate) fn without_inside(&mut self, turn: usize, part: usize, inside: usize) -> String {
+        let place = &mut self.turns[turn].parts[part];
+        if inside < place.inside.len() {
+            place.inside.remove(inside)
+        } else {
+            place.at.clone()
+        }
+    }
+
     /// Leaves out the `parts` of the turn that `keeps` does not.
     pub(crate) fn retain_parts(
         &mut self,

@@ -31,6 +31,8 @@ pub struct Target {
     pub one_sampler: bool,
     /// Whether it takes tools over OpenAI's chat completions only where it is told not to think.
     pub unthinking_tools: bool,
+    /// The longest name of a tool, in bytes, where others are known to be refused.
+    pub tool_name_max: Option<usize>,
 }
 
 impl Target {
@@ -57,6 +59,9 @@ impl Target {
             thinks_unasked: row.thinks_unasked.hold(model),
             one_sampler: row.one_sampler.hold(model),
             unthinking_tools: row.unthinking_tools.hold(model),
+            tool_name_max: row
+                .tool_name_max
+                .map(|max| usize::try_from(max).unwrap_or(usize::MAX)),
         }
     }
 }

@@ -17,13 +17,6 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Whether its name is one that most dialects take: of letters, digits, `_` and `-`, and no longer
-    /// than that.
-    pub(crate) fn is_named_within(&self, bytes_max: usize) -> bool {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-        (1..=bytes_max).contains(&self.name.len()) && self.name.bytes().all(is_plain)
-    }
-
     /// The schema of its arguments where it has to be there and say that they are an object, which some
     /// programs leave out.
     pub(crate) fn object_schema(&self) -> JsonText {
@@ -113,18 +106,5 @@ mod tests {
         for (parameters, expected) in cases {
             assert_eq!(tool("a", parameters).object_schema().as_str(), expected);
         }
-    }
-
-    #[test]
-    fn names_are_of_few_characters() {
-        for (name, fits) in [
-            ("read-level_2", true),
-            ("a.b", false),
-            ("", false),
-            ("수문", false),
-        ] {
-            assert_eq!(tool(name, None).is_named_within(64), fits, "{name}");
-        }
-        assert!(!tool(&"a".repeat(65), None).is_named_within(64));
     }
 }

@@ -57,6 +57,7 @@ pub(crate) fn targets() -> [(&'static str, Target); 2] {
         thinks_unasked: false,
         one_sampler: false,
         unthinking_tools: false,
+        tool_name_max: None,
     };
     let old = Target {
         cap_name: CapName::MaxTokens,

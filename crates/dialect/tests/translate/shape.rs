@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use serde_json::{Value, json};
 use sluicegate_dialect::gemini::{Call, Framing};
 use sluicegate_dialect::openai::UsageChunk;
-use sluicegate_dialect::{Changes, Crossing, Envelope, Operation, Outbound, Owed};
+use sluicegate_dialect::{Changes, Crossing, Envelope, Misshapen, Operation, Outbound, Owed};
 
 use crate::fixtures::{row, stamp};
 
@@ -151,6 +151,56 @@ fn a_repair_holds_the_conversation_the_answer_and_what_is_wrong_with_it() {
 }
 
 /// The same text, and the same failure, wherever the stream breaks.
+/// What the model was not told before it is not told by its answer's repair, nor what only makes sense with that.
+#[test]
+fn a_repair_leaves_out_what_was_left_out() {
+    let kept_elsewhere = json!({ "type": "file", "file": { "file_id": "file-1" } });
+    let request = json!({
+        "model": "m",
+        "messages": [
+            { "role": "user", "content": "How high is the Han?" },
+            { "role": "assistant", "content": "Where?" },
+            { "role": "user", "content": [kept_elsewhere] },
+        ],
+        "tool_choice": "required",
+        "response_format": { "type": "json_object" },
+    });
+    let body = Bytes::from(request.to_string());
+    let envelope = Envelope::decode(Operation::ChatCompletions, "", &body).expect("a request");
+    for (provider, model) in [
+        ("anthropic", "claude-haiku-4-5"),
+        ("bedrock", "amazon.nova-lite-v1:0"),
+        ("cohere", "command-a-03-2025"),
+    ] {
+        let (_, outbound) = outbound(&envelope, provider, model, Owed::TheForm);
+        let wrong = Misshapen {
+            said: "2.5 m".to_owned(),
+            problem: "it is no JSON".to_owned(),
+        };
+        let body = outbound
+            .crossing
+            .repair(&envelope, &wrong, &row(provider), model);
+        let roles = |body: &Bytes| {
+            let sent: Value = serde_json::from_slice(body).expect("JSON");
+            assert!(sent.get("tool_choice").is_none(), "{sent}");
+            let messages = sent["messages"].as_array().expect("messages").clone();
+            let roles = messages.into_iter().map(|it| it["role"].clone());
+            roles.filter(|role| role != "system").collect::<Vec<_>>()
+        };
+        assert_eq!(roles(&outbound.body), ["user"], "{provider}");
+        let repaired = body.expect("it is asked again");
+        assert_eq!(
+            roles(&repaired),
+            ["user", "assistant", "user"],
+            "{provider}"
+        );
+        assert!(
+            !String::from_utf8_lossy(&repaired).contains("Where?"),
+            "{provider}"
+        );
+    }
+}
+
 #[test]
 fn a_checked_stream_does_not_care_where_it_breaks() {
     let envelope = conversation("m");

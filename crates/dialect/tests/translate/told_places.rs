@@ -287,3 +287,45 @@ fn a_call_that_is_required_of_no_tool_is_told() {
     let told = told(Dialect::Gemini, gemini.as_bytes());
     assert_eq!(told, ["toolConfig.functionCallingConfig.mode"]);
 }
+
+/// A name is told by the tool, or by the call of one that is no longer offered, and before all that can be dropped.
+#[test]
+fn a_name_of_a_tool_that_is_not_taken_is_told_with_what_is() {
+    let gemini = r#"{"generationConfig":{"topK":4},"tools":[{"functionDeclarations":[{"name":"f"},{"name":"a.b"}]}],"contents":[
+        {"parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"a.b"}},{"functionCall":{"name":"c.d"}}]},
+        {"parts":[{"functionResponse":{"name":"a.b","response":{}}},{"functionResponse":{"name":"c.d","response":{}}}]}]}"#;
+    let long = "f".repeat(65);
+    let anthropic = format!(
+        r#"{{"max_tokens":9,"tools":[{{"name":"{long}","input_schema":{{"type":"object"}}}}],"messages":[{{"role":"user","content":"hi"}}]}}"#
+    );
+    let chat = r#"{"tools":[{"type":"function","function":{"name":"1f"}}],"messages":[{"role":"user","content":"hi"}]}"#;
+    let of_gemini = [
+        "tools[0].functionDeclarations[1].name",
+        "contents[1].parts[1].functionCall.name",
+    ];
+    let long = ["tools[0].name"];
+    let cases: [(Dialect, &str, &str, &[&str]); 6] = [
+        (Dialect::Gemini, gemini, "openai", &of_gemini),
+        (Dialect::Gemini, gemini, "anthropic", &of_gemini),
+        (Dialect::Gemini, gemini, "vllm", &[]),
+        (Dialect::Anthropic, &anthropic, "bedrock", &long),
+        (Dialect::Anthropic, &anthropic, "gemini", &[]),
+        (
+            Dialect::OpenAiChat,
+            chat,
+            "gemini",
+            &["tools[0].function.name"],
+        ),
+    ];
+    for (from, wire, row, expected) in cases {
+        let row = crate::fixtures::row(row);
+        let target = sluicegate_dialect::canonical::Target::of(&row, "m");
+        let sent = translate_request(from, ProviderDialect::of(&row), wire.as_bytes(), &target);
+        let told = sent.expect("a request").inexpressible;
+        let needed = told.iter().take_while(|it| it.instead.is_some());
+        let needed: Vec<_> = needed.map(|it| &*it.field).collect();
+        assert_eq!(needed, expected, "{}", row.id);
+        let rest = &told[needed.len()..];
+        assert!(rest.iter().all(|it| it.instead.is_none()), "{rest:?}");
+    }
+}

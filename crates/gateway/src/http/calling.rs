@@ -147,16 +147,19 @@ impl Sending<'_> {
             target: candidate.route.target,
         };
         loop {
+            let since = self.now();
             let admission = driver.admit(place.clone(), demand, &standing);
             let verdict = tokio::select! {
                 biased;
-                verdict = admission => verdict,
+                verdict = admission => Ok(verdict),
                 () = self.gateway.reached(Phase::Draining) => return Err(Failure::ShuttingDown),
-                opens = &mut left_alone => return Ok(Admission::LeftAlone(opens)),
+                opens = &mut left_alone => Err(opens),
             };
+            self.exchange.stood(since);
             let reservation = match verdict {
-                Ok(reservation) => reservation,
-                Err(refused) => return Ok(Admission::Refused(refused)),
+                Ok(Ok(reservation)) => reservation,
+                Ok(Err(refused)) => return Ok(Admission::Refused(refused)),
+                Err(opens) => return Ok(Admission::LeftAlone(opens)),
             };
             let snapshot = driver.snapshot();
             let stays = Arc::ptr_eq(&snapshot, &place.snapshot);

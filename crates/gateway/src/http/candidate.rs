@@ -158,8 +158,11 @@ impl<'a> CandidateList<'a> {
         let outbound = crossing
             .outbound(self.envelope, &changes, owed, provider)
             .map_err(Unsayable::Body)?;
-        if !outbound.inexpressible.is_empty() && !self.route.lossy {
-            return Err(Unsayable::Members(outbound.inexpressible));
+        let is_in_the_way = |it: &&Inexpressible| !self.route.lossy || it.instead.is_some();
+        let unsaid = outbound.inexpressible.iter().filter(is_in_the_way);
+        let unsaid: Vec<_> = unsaid.cloned().collect();
+        if !unsaid.is_empty() {
+            return Err(Unsayable::Members(unsaid));
         }
         Ok(candidate.outbound.get_or_init(|| outbound))
     }

@@ -52,8 +52,10 @@ pub(crate) enum Failure {
         /// The bound, in bytes.
         max: u64,
     },
-    /// The client did not finish its body: what it did instead.
-    BodyBroken(&'static str),
+    /// The client did not finish its body.
+    BodyBroken,
+    /// The client did not finish its body in time: what it did instead.
+    BodySlow(&'static str),
     /// The bodies of other requests fill the memory for them.
     NoRoom,
     /// No deployment answers for that model.
@@ -134,7 +136,7 @@ impl Failure {
         let too_long = described
             .wait
             .is_some_and(|wait| wait > WAIT_WORTHWHILE_MAX);
-        if described.status == StatusCode::PAYLOAD_TOO_LARGE {
+        if matches!(self, Self::BodyTooLarge { .. } | Self::BodySlow(_)) {
             // The rest of the body is not read, so nothing more can come on this connection.
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }

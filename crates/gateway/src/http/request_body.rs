@@ -17,8 +17,11 @@ use super::Failure;
 
 /// A client that is silent for so long in the middle of its body is given up.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
-/// A body that has not come after that long is given up, however steadily it drips.
-const TIME_MAX: Duration = Duration::from_secs(600);
+/// So long a body may take, and for each byte as much longer as it takes at [`RATE_LEAST`]: who drips is given up soon, and who is
+/// on a slow line is not.
+const TIME_FREE: Duration = Duration::from_secs(60);
+/// Bytes a second, on average, below which a client is given up.
+const RATE_LEAST: u64 = 8 * 1024;
 /// Bodies of all requests that have not ended, at least this much or four of the largest.
 const ALL_MAX: u64 = 512 * 1024 * 1024;
 /// Room is taken in pieces of this size.
@@ -66,7 +69,8 @@ impl Room {
     }
 }
 
-/// The whole body, if it is not longer than `max` bytes.
+/// The whole body, if it is not longer than `max` bytes. It fails where the client is silent for [`SILENCE_MAX`], or slower than
+/// [`RATE_LEAST`] once [`TIME_FREE`] is over.
 pub(super) async fn read(
     headers: &HeaderMap,
     body: Body,
@@ -80,28 +84,30 @@ pub(super) async fn read(
     if length.is_some_and(|length| length > max) {
         return Err(Failure::BodyTooLarge { max });
     }
-    let whole = read_pieces(body, max, room);
-    let whole = tokio::time::timeout(TIME_MAX, whole).await;
-    whole.unwrap_or(Err(Failure::BodyBroken("took too long")))
-}
-
-async fn read_pieces(body: Body, max: u64, room: &Room) -> Result<Held, Failure> {
     let limit = usize::try_from(max).unwrap_or(usize::MAX);
     let mut body = Limited::new(body, limit);
     // Most bodies come in one piece, and that piece is passed on as it is.
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
     let mut held = None;
+    let patience = tokio::time::sleep(TIME_FREE);
+    tokio::pin!(patience);
     loop {
-        let frame = tokio::time::timeout(SILENCE_MAX, body.frame()).await;
-        let data = match frame.map_err(|_| Failure::BodyBroken("fell silent"))? {
+        let frame = tokio::select! {
+            biased;
+            () = &mut patience => return Err(Failure::BodySlow("took too long")),
+            frame = tokio::time::timeout(SILENCE_MAX, body.frame()) => frame,
+        };
+        let data = match frame.map_err(|_| Failure::BodySlow("fell silent"))? {
             None => break,
             Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
             Some(Err(error)) if error.is::<LengthLimitError>() => {
                 return Err(Failure::BodyTooLarge { max });
             }
-            Some(Err(_)) => return Err(Failure::BodyBroken("ended")),
+            Some(Err(_)) => return Err(Failure::BodyBroken),
         };
+        let later = patience.deadline() + time_of(data.len());
+        patience.as_mut().reset(later);
         room.grow(&mut held, first.len() + whole.len() + data.len())?;
         if first.is_empty() && whole.is_empty() {
             first = data;
@@ -118,6 +124,12 @@ async fn read_pieces(body: Body, max: u64, room: &Room) -> Result<Held, Failure>
     Ok(Held { body, _room: held })
 }
 
+/// How long that many bytes may take.
+fn time_of(bytes: usize) -> Duration {
+    let nanos = (bytes as u64).saturating_mul(1_000_000_000) / RATE_LEAST;
+    Duration::from_nanos(nanos)
+}
+
 /// Reads a body that nobody wants, as far as it is short: an answer before its end would cost the client its connection.
 pub(super) async fn pass_over(body: Body) {
     let short = Limited::new(body, UNWANTED_MAX).collect();
@@ -128,6 +140,7 @@ pub(super) async fn pass_over(body: Body) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use http_body_util::channel::Channel;
 
     fn room(pieces: usize) -> Room {
         Room(Arc::new(Semaphore::new(pieces)))
@@ -159,5 +172,49 @@ mod tests {
             "{refused:?}"
         );
         assert_eq!(room.0.available_permits(), 100);
+    }
+
+    /// How long the body is that comes in `pieces` of that `length`, one after each `pause`.
+    async fn in_pieces(pieces: usize, length: usize, pause: Duration) -> Result<usize, Failure> {
+        let (mut client, body) = Channel::<Bytes, std::io::Error>::new(1);
+        let sends = async move {
+            for _ in 0..pieces {
+                tokio::time::advance(pause).await;
+                let piece = Bytes::from(vec![b'x'; length]);
+                if client.send_data(piece).await.is_err() {
+                    return;
+                }
+            }
+        };
+        let (headers, room) = (HeaderMap::new(), room(1_000));
+        let read = read(&headers, Body::new(body), 4 << 20, &room);
+        let (read, ()) = tokio::join!(read, sends);
+        read.map(|held| held.body.len())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_drips_is_given_up_and_one_on_a_slow_line_is_not() {
+        let dripped = in_pieces(70, 1, Duration::from_secs(1)).await;
+        assert!(
+            matches!(dripped, Err(Failure::BodySlow("took too long"))),
+            "{dripped:?}"
+        );
+        let soon = in_pieces(50, 1, Duration::from_secs(1)).await;
+        assert_eq!(soon.expect("it takes less than it may"), 50);
+        let slow = in_pieces(100, 16 * 1024, Duration::from_secs(2)).await;
+        assert_eq!(slow.expect("it comes at the least rate"), 100 * 16 * 1024);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_falls_silent_is_given_up() {
+        let (mut client, body) = Channel::<Bytes, std::io::Error>::new(1);
+        let piece = client.send_data(Bytes::from_static(b"{")).await;
+        piece.expect("there is room for one");
+        let read = read(&HeaderMap::new(), Body::new(body), 4, &room(1)).await;
+        assert!(
+            matches!(read, Err(Failure::BodySlow("fell silent"))),
+            "{read:?}"
+        );
+        drop(client);
     }
 }

@@ -370,10 +370,13 @@ impl<'a> Sending<'a> {
             Prospect::At(at) => at.min(self.asking.deadline),
             Prospect::OnRelease | Prospect::Never => self.asking.deadline,
         };
-        tokio::select! {
+        let since = self.now();
+        let waited = tokio::select! {
             rested = self.rests(until) => rested,
             () = ended => Ok(()),
-        }
+        };
+        self.exchange.stood(since);
+        waited
     }
 
     /// Waits until `until`.

@@ -11,9 +11,6 @@ use crate::canonical::{
 };
 use crate::wire_form::{TextOr, to_json};
 
-/// The longest name of a tool.
-const NAME_BYTES_MAX: usize = 128;
-
 /// Writes `request` for `target`.
 ///
 /// Instructions go to `system`, wherever they stood; turns of one side in a row become one, results
@@ -298,9 +295,6 @@ fn tools(tools: &[Tool], target: &Target, unsaid: &mut Losses) -> Vec<wire::Tool
     let mut written = Vec::with_capacity(tools.len());
     for (index, tool) in tools.iter().enumerate() {
         unsaid.at_tool(index);
-        if !tool.is_named_within(NAME_BYTES_MAX) {
-            unsaid.push(Feature::ToolNames);
-        }
         let is_strict = tool.strict == Some(true);
         if is_strict && !target.follows_schema {
             unsaid.push(Feature::StrictTools);

@@ -10,9 +10,6 @@ use crate::canonical::{
 };
 use crate::wire_form::to_json;
 
-/// The longest name of a tool.
-const NAME_BYTES_MAX: usize = 64;
-
 /// The most effort of a model that was not told to think; more is refused.
 /// (<https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_OutputConfig.html>)
 const MOST_WITHOUT_THINKING: &str = "high";
@@ -210,9 +207,6 @@ fn nameless_schema(name: &str) -> wire::Tool {
 }
 
 fn written(tool: &Tool, target: &Target, unsaid: &mut Losses) -> wire::Tool {
-    if !tool.is_named_within(NAME_BYTES_MAX) {
-        unsaid.push(Feature::ToolNames);
-    }
     let is_strict = tool.strict == Some(true);
     if is_strict && !target.follows_schema {
         unsaid.push(Feature::StrictTools);

@@ -45,7 +45,7 @@ pub(crate) const fn members_of(feature: Feature) -> &'static [&'static str] {
         Feature::StopSequences => &["generationConfig.stopSequences"],
         Feature::Images | Feature::Documents | Feature::Audio => &[".inlineData", ".fileData"],
         Feature::Files => &[".fileData"],
-        Feature::ToolNames => &[".name"],
+        Feature::ToolNames => &[".name", ".functionCall.name"],
         Feature::StrictTools | Feature::ToolChoice => &["toolConfig.functionCallingConfig.mode"],
         Feature::ParallelToolCalls => &["toolConfig.functionCallingConfig"],
         Feature::ToolArguments => &[".functionCall.args"],

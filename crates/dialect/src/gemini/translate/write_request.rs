@@ -11,8 +11,6 @@ use crate::wire_form::to_json;
 
 /// The most stop sequences of a request.
 const STOP_MAX: usize = 5;
-/// The longest name of a function.
-const NAME_BYTES_MAX: usize = 64;
 /// The highest temperature.
 const TEMPERATURE_MAX: f64 = 2.0;
 /// The least tokens that a model may be told to think that always does.
@@ -64,9 +62,6 @@ fn tools(tools: &[Tool], target: &Target, unsaid: &mut Losses) -> Vec<wire::Func
     let mut written = Vec::with_capacity(tools.len());
     for (index, tool) in tools.iter().enumerate() {
         unsaid.at_tool(index);
-        if !is_name(&tool.name) {
-            unsaid.push(Feature::ToolNames);
-        }
         if tool.strict == Some(true) && !target.follows_schema {
             unsaid.push(Feature::StrictTools);
         }
@@ -78,15 +73,6 @@ fn tools(tools: &[Tool], target: &Target, unsaid: &mut Losses) -> Vec<wire::Func
         });
     }
     written
-}
-
-/// Letters, digits and `_.:-`, the first of them no digit and no mark but `_`.
-fn is_name(name: &str) -> bool {
-    let begins = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
-    let goes_on = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
-    name.len() <= NAME_BYTES_MAX
-        && name.as_bytes().first().is_some_and(begins)
-        && name.bytes().all(goes_on)
 }
 
 /// A model that has to call is held to the schemas; one that may, only if it is told so.

@@ -18,8 +18,6 @@ use crate::wire_form::{TextOr, to_json};
 
 /// The most stop sequences of a request.
 const STOP_MAX: usize = 4;
-/// The longest name of a tool.
-const NAME_BYTES_MAX: usize = 64;
 /// The longest id of a call.
 const ID_BYTES_MAX: usize = 40;
 /// The longest id of a user, in characters.
@@ -248,9 +246,6 @@ fn tools(tools: &[Tool], target: &Target, unsaid: &mut Losses) -> Vec<wire::Tool
     let mut written = Vec::with_capacity(tools.len());
     for (index, tool) in tools.iter().enumerate() {
         unsaid.at_tool(index);
-        if !tool.is_named_within(NAME_BYTES_MAX) {
-            unsaid.push(Feature::ToolNames);
-        }
         let fits = target.follows_schema && tool.parameters.as_ref().is_none_or(fits_strict);
         if tool.strict == Some(true) && !fits {
             unsaid.push(Feature::StrictTools);

@@ -15,8 +15,6 @@ use crate::openai::{effort, fits_strict, sampling};
 use crate::responses::rewrite::OUTPUT_CAP_MIN;
 use crate::wire_form::{TextOr, to_json};
 
-/// The longest name of a tool.
-const NAME_BYTES_MAX: usize = 64;
 /// The longest id of a user, in characters.
 const USER_CHARS_MAX: usize = 64;
 
@@ -107,9 +105,6 @@ fn tools(tools: &[Tool], target: &Target, unsaid: &mut Losses) -> Vec<wire::Tool
     let mut written = Vec::with_capacity(tools.len());
     for (index, tool) in tools.iter().enumerate() {
         unsaid.at_tool(index);
-        if !tool.is_named_within(NAME_BYTES_MAX) {
-            unsaid.push(Feature::ToolNames);
-        }
         let fits = target.follows_schema && tool.parameters.as_ref().is_none_or(fits_strict);
         let is_strict = tool.strict == Some(true);
         if is_strict && !fits {

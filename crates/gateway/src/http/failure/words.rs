@@ -38,9 +38,16 @@ impl Failure {
                     "the request body is larger than {max} bytes; send less, or raise server.body_max"
                 ))
             },
-            Self::BodyBroken(what) => {
-                invalid(format!("the request body {what} before it was complete"))
+            Self::BodyBroken => {
+                invalid("the request body ended before it was complete".to_owned())
             }
+            Self::BodySlow(what) => Described {
+                status: StatusCode::REQUEST_TIMEOUT,
+                retry: Retry::Maybe,
+                ..invalid(format!(
+                    "the request body {what} before it was complete; send it again, on a faster line or shorter"
+                ))
+            },
             Self::NoRoom => Described {
                 status: StatusCode::TOO_MANY_REQUESTS,
                 code: "overloaded",
@@ -139,12 +146,25 @@ fn describe_unsayable(
             let first = members
                 .first()
                 .map(|member| Cow::Owned(member.field.clone()));
-            let members = members.iter().map(|member| format!("`{}`", member.field));
-            let members: Vec<String> = members.collect();
+            let (needed, droppable): (Vec<_>, Vec<_>) =
+                members.iter().partition(|it| it.instead.is_some());
             let mut described = invalid(format!(
-                "{} cannot be said to {route}, whose provider speaks the {dialect} dialect; leave it out, or write `lossy: allow` into the route to have it dropped",
-                members.join(", ")
+                "{} cannot be said to {route}, whose provider speaks the {dialect} dialect",
+                listed(members)
             ));
+            if !droppable.is_empty() {
+                described.add(&format!(
+                    "{}, or write `lossy: allow` into the route to have it dropped",
+                    if needed.is_empty() {
+                        "leave it out".to_owned()
+                    } else {
+                        format!("leave out {}", listed(droppable))
+                    }
+                ));
+            }
+            if let Some(instead) = needed.first().and_then(|it| it.instead.as_deref()) {
+                described.add(&format!("{} has to be {instead}", listed(needed)));
+            }
             described.param = first;
             if names_kept {
                 described.add(KEPT_NOWHERE);
@@ -156,6 +176,15 @@ fn describe_unsayable(
             ..invalid(error.message.clone())
         },
     }
+}
+
+/// The members by name.
+fn listed<'a>(members: impl IntoIterator<Item = &'a Inexpressible>) -> String {
+    let members = members.into_iter();
+    let members: Vec<_> = members
+        .map(|member| format!("`{}`", member.field))
+        .collect();
+    members.join(", ")
 }
 
 fn describe_refused(refused: &Refused) -> Described {
@@ -279,6 +308,50 @@ mod tests {
             translate_request(from, ProviderDialect::Cohere, body.as_bytes(), &target);
         let unsayable = Unsayable::Members(translation.expect("a request").inexpressible);
         describe_unsayable("r", "cohere", Operation::Responses, &unsayable)
+    }
+
+    #[test]
+    fn a_name_of_a_tool_that_is_not_taken_is_to_be_another_whatever_the_route_allows() {
+        let row = sluicegate_catalog::provider("openai").expect("a row of the catalog");
+        let target = sluicegate_dialect::canonical::Target::of(row, "gpt-4.1");
+        let body = r#"{"contents":[{"parts":[{"text":"hi"}]}],"generationConfig":{"topK":4},
+            "tools":[{"functionDeclarations":[{"name":"read.level"}]}]}"#;
+        let to = ProviderDialect::of(row);
+        let translation = translate_request(Dialect::Gemini, to, body.as_bytes(), &target);
+        let operation = Operation::Content(
+            sluicegate_dialect::gemini::Call::GenerateContent,
+            sluicegate_dialect::gemini::Framing::Events,
+        );
+        let members = translation.expect("a request").inexpressible;
+        let described =
+            |members| describe_unsayable("r", "openai", operation, &Unsayable::Members(members));
+        let both = described(members.clone());
+        let name = "tools[0].functionDeclarations[0].name";
+        assert_eq!(both.param.as_deref(), Some(name));
+        let end = "; leave out `generationConfig.topK`, or write `lossy: allow` into the route to have it dropped; \
+                   `tools[0].functionDeclarations[0].name` has to be a name of up to 64 ASCII letters, digits, `_`, `-`";
+        assert!(both.message.ends_with(end), "{}", both.message);
+        let needed = members.into_iter().filter(|it| it.instead.is_some());
+        let needed = described(needed.collect());
+        assert!(!needed.message.contains("lossy"), "{}", needed.message);
+    }
+
+    #[test]
+    fn a_slow_body_is_a_timeout_that_ends_the_connection() {
+        let words = [
+            (Dialect::OpenAiChat, "invalid_request_error"),
+            (Dialect::Anthropic, "timeout_error"),
+            (Dialect::Gemini, "DEADLINE_EXCEEDED"),
+        ];
+        for (dialect, word) in words {
+            let slow = Failure::BodySlow("fell silent");
+            let response = slow.response(dialect);
+            assert_eq!(response.status(), StatusCode::REQUEST_TIMEOUT);
+            assert_eq!(response.headers()["connection"], "close");
+            assert!(!response.headers().contains_key("x-should-retry"));
+            let body = dialect.error_body(&slow.describe().out());
+            assert!(String::from_utf8_lossy(&body).contains(word), "{body:?}");
+        }
     }
 
     #[test]
