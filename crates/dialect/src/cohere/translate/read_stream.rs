@@ -8,6 +8,7 @@ use sluicegate_catalog::{ErrorClass, Provider};
 use super::read_answer::finish;
 use super::wire;
 use crate::canonical::Event;
+use crate::cohere::endings::failure_class;
 use crate::json::{self, Cursor};
 use crate::sse::{self, Decoder, EventTooLarge};
 use crate::{UpstreamError, Usage, upstream_error};
@@ -158,7 +159,7 @@ impl StreamReader {
         let Some(finish) = finish(reason) else {
             let at = json::member(data, delta, "error").map_or(data.len(), |error| error.start);
             let mut error = upstream_error::in_stream(&self.provider, data, at);
-            if reason == Some("TIMEOUT") {
+            if reason.and_then(failure_class) == Some(ErrorClass::Timeout) {
                 error.class = ErrorClass::Timeout;
             }
             return self.fail(error, events);
