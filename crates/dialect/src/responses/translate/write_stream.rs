@@ -77,6 +77,10 @@ impl StreamWriter {
             Event::Refusal(text) => self.say(text, |refusal| Content::Refusal { refusal }, out),
             Event::Thinking(text) => self.think(text, out),
             Event::Signature(signature) => self.sign(signature, out),
+            Event::ThoughtEnds if matches!(self.items.last(), Some(Item::Reasoning { .. })) => {
+                self.close_grown(out);
+            }
+            Event::ThoughtEnds => {}
             Event::SealedThinking(data) => self.seal(data, out),
             Event::ToolCall {
                 index,
