@@ -31,8 +31,10 @@ pub enum FailureKind {
     ConnectionLost,
     /// No head, or nothing more before the first content, in time: the request may run on and may be billed.
     HeadTimeout,
-    /// The answer broke off, or made no sense, before its first content reached the client.
+    /// The answer broke off before its first content reached the client.
     CutBeforeContent,
+    /// The answer made no sense, and none of it reached the client.
+    Unreadable,
     /// The answer is whole, but not of the form that was asked for, and none of it reached the client.
     Misshapen,
     /// Anything after the first content reached the client.
@@ -65,7 +67,7 @@ impl Failure {
 
 impl FailureKind {
     /// Every kind.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Answered(ErrorClass::Rate),
         Self::Answered(ErrorClass::Ramp),
         Self::Answered(ErrorClass::Daily),
@@ -83,6 +85,7 @@ impl FailureKind {
         Self::ConnectionLost,
         Self::HeadTimeout,
         Self::CutBeforeContent,
+        Self::Unreadable,
         Self::Misshapen,
         Self::CutAfterContent,
     ];
@@ -96,6 +99,7 @@ impl FailureKind {
             Self::ConnectionLost => "connection",
             Self::HeadTimeout => "head_timeout",
             Self::CutBeforeContent => "cut_before_content",
+            Self::Unreadable => "unreadable",
             Self::Misshapen => "misshapen",
             Self::CutAfterContent => "cut_after_content",
         }
@@ -127,7 +131,7 @@ impl FailureKind {
                 Condition::Timeout,
             ],
             Self::HeadTimeout => &[Condition::Timeout],
-            Self::ConnectionLost | Self::CutBeforeContent | Self::Misshapen => {
+            Self::ConnectionLost | Self::CutBeforeContent | Self::Unreadable | Self::Misshapen => {
                 &[Condition::Provider5xx]
             }
             Self::CutAfterContent => &[],

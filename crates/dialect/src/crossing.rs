@@ -5,6 +5,7 @@ mod checked;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::HeaderMap;
 use sluicegate_catalog::{Endpoint, Provider};
 
 use crate::canonical::{Answer, FinishReason, Inexpressible, Stamp, Target};
@@ -14,7 +15,7 @@ use crate::translate::sayable;
 use crate::translate_stream::write_streamed;
 use crate::{
     AnswerStream, Changes, Envelope, Fit, Misshapen, Operation, ProviderDialect, RequestError,
-    Seals, Shape, StreamTranslation, Translation, UpstreamError, Usage, anthropic, gemini,
+    Seals, Shape, StreamTranslation, Success, Translation, UpstreamError, Usage, anthropic, gemini,
     model_member, responses,
 };
 use checked::{shape_of, shaped};
@@ -201,11 +202,23 @@ impl Crossing {
         Some(addressed(written.body, target))
     }
 
-    /// An answer that came whole, and has to be of that `shape`.
+    /// What the whole `body` is that `provider` sent with a success and these `headers`.
+    pub fn success(self, provider: &Provider, headers: &HeaderMap, body: &[u8]) -> Success {
+        Success::of(self.answered_in(), provider, headers, body)
+    }
+
+    /// The dialect in which the provider answers.
+    fn answered_in(self) -> ProviderDialect {
+        match self {
+            Self::Same(operation) => operation.dialect().into(),
+            Self::Translated { provider, .. } => provider,
+        }
+    }
+
+    /// An answer that came whole, as [`success`](Self::success) takes it for one, and has to be of that `shape`.
     ///
     /// # Errors
-    /// [`RequestError`] where it is told to have failed, or has to be translated and is no answer: the
-    /// provider's fault.
+    /// [`RequestError`] where it has to be translated and is no answer: the provider's fault.
     pub fn whole(
         self,
         body: Bytes,
@@ -213,10 +226,6 @@ impl Crossing {
         stamp: impl FnOnce() -> Stamp,
     ) -> Result<Whole, RequestError> {
         match self {
-            Self::Same(Operation::Responses) if responses::has_failed(&body) => Err(RequestError {
-                param: None,
-                message: "the response has failed".to_owned(),
-            }),
             Self::Same(operation) => Ok(Whole {
                 usage: operation.usage(&body),
                 estimated: false,
@@ -259,11 +268,8 @@ impl Crossing {
         stamp: Stamp,
         usage_chunk: UsageChunk,
     ) -> Result<Whole, RequestError> {
-        let (client, provider) = match self {
-            Self::Same(operation) => (operation, operation.dialect().into()),
-            Self::Translated { client, provider } => (client, provider),
-        };
-        let mut answer = provider.read_answer(body)?;
+        let (Self::Same(client) | Self::Translated { client, .. }) = self;
+        let mut answer = self.answered_in().read_answer(body)?;
         let usage = answer.usage;
         let fit = shape.map(|shape| shape.fit(&mut answer));
         let (dialect, framing) = (client.dialect(), client.framing());
@@ -343,21 +349,6 @@ fn is_cut(answer: &Answer) -> bool {
 mod tests {
     use super::*;
     use crate::Dialect;
-
-    #[test]
-    fn a_failure_that_is_told_with_a_success_is_no_answer() {
-        let stamp = || Dialect::OpenAiResponses.stamp("1", "m", 0);
-        let crossing = Crossing::Same(Operation::Responses);
-        let body = |status: &str| Bytes::from(format!(r#"{{"status":"{status}","output":[]}}"#));
-        for status in ["failed", "cancelled"] {
-            let whole = crossing.whole(body(status), None, stamp);
-            assert!(whole.is_err(), "{status}");
-        }
-        for status in ["completed", "incomplete"] {
-            let whole = crossing.whole(body(status), None, stamp);
-            assert_eq!(whole.expect(status).body, body(status));
-        }
-    }
 
     #[test]
     fn what_came_whole_streams_only_if_it_is_an_answer() {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::canonical::{Answer, FinishReason, Inexpressible, Part, ReadRequest, Target};
+use crate::canonical::{Answer, FinishReason, Inexpressible, Part, ReadRequest, Stamp, Target};
 use crate::openai::{CompletionEnvelope, EmbeddingEnvelope, Template, UsageChunk};
 use crate::translate::written;
 use crate::translate_stream::write_streamed;
@@ -173,7 +173,10 @@ impl Envelope {
     pub fn templated(&self, text: &str, id: &str, created_s: u64) -> Option<Bytes> {
         let operation = self.operation();
         let dialect = operation.dialect();
-        let stamp = dialect.stamp(id, &self.facts().model, created_s);
+        let stamp = Stamp {
+            request: self.body().clone(),
+            ..dialect.stamp(id, &self.facts().model, created_s)
+        };
         if let Self::ChatCompletion(envelope) = self {
             let template = Template {
                 id: &stamp.id,

@@ -173,6 +173,7 @@ impl Dialect {
             model: model.to_owned(),
             created_s,
             input_tokens: 0,
+            request: Bytes::new(),
         }
     }
 

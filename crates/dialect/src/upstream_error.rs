@@ -163,6 +163,22 @@ const fn by_status(status: u16) -> ErrorClass {
     }
 }
 
+/// The status with which a failure of that class mostly comes.
+pub(crate) const fn usual_status(class: ErrorClass) -> StatusCode {
+    match class {
+        ErrorClass::Rate | ErrorClass::Ramp | ErrorClass::Daily => StatusCode::TOO_MANY_REQUESTS,
+        ErrorClass::Billing => StatusCode::PAYMENT_REQUIRED,
+        ErrorClass::Overload => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorClass::Server => StatusCode::BAD_GATEWAY,
+        ErrorClass::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        ErrorClass::Auth => StatusCode::UNAUTHORIZED,
+        ErrorClass::TooLargeForLimit
+        | ErrorClass::Context
+        | ErrorClass::Policy
+        | ErrorClass::Invalid => StatusCode::BAD_REQUEST,
+    }
+}
+
 /// What an error of a stream means that neither the row nor a status explains.
 fn by_name(text: &ErrorText) -> ErrorClass {
     let named = |name: &str| text.kind == name || text.code == name;

@@ -91,6 +91,9 @@ pub struct Fault {
     pub truncate: usize,
     /// Answers as if no stream had been asked for.
     pub plain: bool,
+    /// The body of an answer that is not streamed, in place of the right one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
 }
 
 /// What comes instead of a head.

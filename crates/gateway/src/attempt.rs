@@ -314,6 +314,7 @@ impl Call<'_> {
         let input = settlement::input(self.route, facts, self.gateway.calibrations());
         Stamp {
             input_tokens: input.central,
+            request: self.envelope.body().clone(),
             ..dialect.stamp(&self.id.to_string(), &facts.model, created_s)
         }
     }

@@ -108,6 +108,21 @@ async fn an_upstreams_failure_is_told_by_its_cause() {
             upstream(502, "upstream_error", "no whole JSON"),
         ),
         (
+            "no object",
+            json!({"body": "null"}),
+            upstream(502, "upstream_error", "no JSON object"),
+        ),
+        (
+            "429 told with 200",
+            json!({"body": r#"{"error":{"message":"too fast","code":429}}"#}),
+            overloaded("m failed with status 429"),
+        ),
+        (
+            "a failure told with 200",
+            json!({"body": r#"{"error":{"message":"it broke","code":null}}"#}),
+            upstream(502, "upstream_error", "m failed: it broke"),
+        ),
+        (
             "closed",
             json!({"before_head": "close"}),
             upstream(502, "upstream_error", "m broke off"),
@@ -252,6 +267,57 @@ async fn what_only_the_caller_can_mend_passes_unchanged() {
     gateway.idle().await;
 }
 
+/// A caller's fault that is told with a success gets the status that it should have had; a response that says of itself that it
+/// failed stays what its SDK reads.
+#[tokio::test]
+async fn what_only_the_caller_can_mend_passes_also_where_it_is_told_with_a_success() {
+    let fake = Fake::start("").await;
+    let gateway = gateway(&fake).await;
+    let body = r#"{"error":{"message":"no such field","code":400}}"#;
+    for stream in [false, true] {
+        fake.next_fails(&json!({"body": body, "plain": true})).await;
+        let answer = gateway.chat(&hello(stream)).await;
+        assert_eq!((answer.status, &*answer.text()), (400, body));
+    }
+    let failed = |code: &str| {
+        json!({"id": "resp_1", "object": "response", "status": "failed", "output": [],
+            "error": {"code": code, "message": "no"}})
+        .to_string()
+    };
+    let asked = || {
+        let mut request = chat(&json!({"model": "m", "input": "hi"}));
+        *request.uri_mut() = http::Uri::from_static("/v1/responses");
+        request
+    };
+    let body = failed("invalid_prompt");
+    fake.next_fails(&json!({"body": body})).await;
+    let answer = gateway.client().send(asked()).await;
+    assert_eq!((answer.status, &*answer.text()), (200, &*body));
+    let body = failed("server_error");
+    fake.next_fails(&json!({"body": body})).await;
+    let answer = gateway.client().send(asked()).await;
+    assert_eq!(answer.status, 502, "{}", answer.text());
+    assert!(
+        answer.text().contains("(server_error): no"),
+        "{}",
+        answer.text()
+    );
+    gateway.idle().await;
+    let metrics = gateway.metrics().await;
+    for (outcome, times) in [
+        ("invalid", 2.0),
+        ("policy", 1.0),
+        ("server", 1.0),
+        ("ok", 0.0),
+    ] {
+        let told = metrics.sum(
+            "sluicegate_upstream_attempts_total",
+            &[("outcome", outcome)],
+        );
+        assert_eq!(told, times, "{outcome}");
+    }
+}
+
 #[tokio::test]
 async fn a_stream_that_fails_before_its_first_content_is_a_status_and_later_an_event() {
     let fake = Fake::start("answer: { output_tokens: 6 }").await;
@@ -343,6 +409,8 @@ deployments: {{ m: {{ account: up }} }}
     for fault in [
         json!({"status": 204, "kind": "empty"}),
         json!({"truncate": 1_000_000, "headers": {"content-encoding": "gzip"}}),
+        json!({"body": "[]"}),
+        json!({"body": r#"{"error":{"message":"upstream is busy","code":503}}"#}),
     ] {
         fake.next_fails(&fault).await;
         let answer = gateway.chat(&hello(false)).await;

@@ -37,6 +37,7 @@ impl Verdict {
             | FailureKind::ConnectionLost
             | FailureKind::HeadTimeout
             | FailureKind::CutBeforeContent
+            | FailureKind::Unreadable
             | FailureKind::CutAfterContent => Self::Fails,
         }
     }

@@ -267,6 +267,7 @@ mod tests {
                 | FailureKind::Connect => 2,
                 FailureKind::Answered(ErrorClass::Overload | ErrorClass::Timeout)
                 | FailureKind::CutBeforeContent
+                | FailureKind::Unreadable
                 | FailureKind::Misshapen
                 | FailureKind::ConnectTimeout
                 | FailureKind::HeadTimeout => 1,

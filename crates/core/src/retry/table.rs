@@ -32,7 +32,9 @@ pub(super) const fn again(kind: FailureKind) -> Option<Again> {
         FailureKind::ConnectionLost => SERVER,
         FailureKind::Connect => UNREACHABLE,
         FailureKind::ConnectTimeout | FailureKind::HeadTimeout => SILENT,
-        FailureKind::CutBeforeContent | FailureKind::Misshapen => OVERLOAD,
+        FailureKind::CutBeforeContent | FailureKind::Unreadable | FailureKind::Misshapen => {
+            OVERLOAD
+        }
         FailureKind::CutAfterContent => None,
     }
 }

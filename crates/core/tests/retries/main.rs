@@ -113,6 +113,7 @@ fn a_dead_upstream_with_a_healthy_fallback_gets_no_more_calls_than_the_threshold
         FailureKind::Connect,
         FailureKind::HeadTimeout,
         FailureKind::CutBeforeContent,
+        FailureKind::Unreadable,
     ] {
         let targets = vec![always(Failure::of(kind)), healthy()];
         let mut world = World::new(RetryBudgetRule::default(), targets);

@@ -69,6 +69,11 @@ impl Answer {
         let mut calls = 0;
         let mut logprobs = Some(self.logprobs).filter(|logprobs| !logprobs.is_empty());
         for part in self.parts {
+            // An unsealed thought of its own stays one.
+            let thinks = matches!(part, Part::Thinking { .. });
+            if thinks && matches!(events.last(), Some(Event::Thinking(_))) {
+                events.push(Event::ThoughtEnds);
+            }
             match part {
                 Part::Text(text) => {
                     events.push(Event::Text(text));

@@ -26,6 +26,8 @@ pub enum Event {
     Thinking(String),
     /// The seal of the thoughts before it.
     Signature(String),
+    /// The thought before it is whole without a seal: what is thought next is another.
+    ThoughtEnds,
     /// Thoughts that are not shown.
     SealedThinking(String),
     /// More of why the model will not answer.
@@ -71,6 +73,7 @@ impl Event {
             Self::Start { .. }
             | Self::Ping
             | Self::Signature(_)
+            | Self::ThoughtEnds
             | Self::SealedThinking(_)
             | Self::End { .. }
             | Self::Logprobs(_)
@@ -86,6 +89,7 @@ impl Event {
             | Self::End { .. }
             | Self::Error(_)
             | Self::Logprobs(_)
+            | Self::ThoughtEnds
             | Self::Signature(_) => false,
             Self::Text(text) | Self::Thinking(text) | Self::Refusal(text) => !text.is_empty(),
             Self::SealedThinking(_) | Self::ToolCall { .. } | Self::Arguments { .. } => true,

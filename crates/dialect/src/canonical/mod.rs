@@ -13,6 +13,7 @@
 mod answer;
 pub(crate) mod call_id;
 mod event;
+pub(crate) mod failed_tool;
 mod feature;
 mod json_text;
 mod logprob;

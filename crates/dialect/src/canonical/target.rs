@@ -1,5 +1,6 @@
 //! What a writer must be told because no request says it.
 
+use bytes::Bytes;
 use sluicegate_catalog::{Effort, Provider, ThinkingBy};
 
 use super::{Feature, Losses, Sampling, Thinking, ThinkingEffort};
@@ -194,6 +195,8 @@ pub struct Stamp {
     pub created_s: u64,
     /// What the request's input is expected to be, in tokens: where the provider does not tell the usage, the client is told this.
     pub input_tokens: u64,
+    /// The body of the request, of which some dialects repeat members in the answer; empty for none.
+    pub request: Bytes,
 }
 
 #[cfg(test)]

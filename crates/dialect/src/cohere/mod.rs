@@ -1,6 +1,6 @@
 //! Cohere's chat, version 2, which only providers speak: requests are written, answers are read.
 
-mod endings;
+pub(crate) mod endings;
 mod translate;
 mod usage;
 

@@ -14,19 +14,6 @@ pub fn is_cut(body: &[u8]) -> bool {
     says_cut(body, Cursor::new(body).position())
 }
 
-/// Whether the response in `body`, which is no stream, is none: a failure that is told with a success.
-///
-/// ```
-/// use sluicegate_dialect::responses::has_failed;
-/// assert!(has_failed(br#"{"status":"failed","error":{"code":"server_error","message":"m"},"output":[]}"#));
-/// assert!(!has_failed(br#"{"status":"incomplete","output":[]}"#));
-/// ```
-pub fn has_failed(body: &[u8]) -> bool {
-    let status = json::member(body, Cursor::new(body).position(), "status");
-    let status = status.and_then(|status| json::string(body, &status));
-    matches!(status.as_deref(), Some("failed" | "cancelled"))
-}
-
 /// Whether the response that begins at `at` was cut.
 pub(super) fn says_cut(text: &[u8], at: usize) -> bool {
     let details = json::member(text, at, "incomplete_details");

@@ -10,7 +10,7 @@ mod stream;
 mod translate;
 mod usage;
 
-pub use endings::{has_failed, is_cut};
+pub use endings::is_cut;
 pub use envelope::Envelope;
 pub use error::error_event;
 pub use stream::ResponseStream;

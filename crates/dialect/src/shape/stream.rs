@@ -66,6 +66,7 @@ impl ShapedEvents {
             Event::Thinking(_)
             | Event::Logprobs(_)
             | Event::Signature(_)
+            | Event::ThoughtEnds
             | Event::SealedThinking(_) => {
                 self.thought(event, out);
             }

@@ -33,6 +33,7 @@ pub(crate) fn stamp() -> Stamp {
         model: "stamped".to_owned(),
         input_tokens: 7,
         created_s: 1_764_547_200,
+        request: Bytes::new(),
     }
 }
 

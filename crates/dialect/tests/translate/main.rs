@@ -3,6 +3,7 @@
 
 mod ends;
 mod errors;
+mod failed_tools;
 mod fixtures;
 mod frames;
 mod fuzz;

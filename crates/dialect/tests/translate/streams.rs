@@ -155,6 +155,35 @@ fn thoughts_that_were_sealed_apart_stay_apart() {
     assert!(said.contains(r#""index":1,"delta":{"type":"signature_delta","signature":"2"}"#));
 }
 
+/// Two thoughts without seals, in a stream and in an answer that came whole and is streamed, stay two.
+#[test]
+fn thoughts_that_have_no_seal_stay_apart_too() {
+    use sluicegate_dialect::canonical::{Answer, FinishReason, Part};
+    let thought = |text: &str| Part::Thinking {
+        text: text.to_owned(),
+        signature: None,
+    };
+    let answer = Answer {
+        id: String::new(),
+        model: String::new(),
+        parts: vec![thought("a"), thought("b")],
+        logprobs: Vec::new(),
+        finish: FinishReason::Stop,
+        usage: None,
+    };
+    let said = written(&answer.into_events());
+    assert_eq!(
+        said.matches("event: content_block_start").count(),
+        2,
+        "{said}"
+    );
+    assert_eq!(
+        said.matches("event: content_block_stop").count(),
+        2,
+        "{said}"
+    );
+}
+
 #[test]
 fn calls_in_turns_without_end_are_not_held_for_ever() {
     let call = |index: u32| Event::ToolCall {

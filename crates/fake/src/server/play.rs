@@ -52,7 +52,9 @@ impl Play {
 
     /// The body of an answer in one piece.
     pub(super) fn whole(self, completion: &Completion) -> Body {
-        let mut text = completion.whole(self.fault.usage).into_bytes();
+        let text = self.fault.body.clone();
+        let text = text.unwrap_or_else(|| completion.whole(self.fault.usage));
+        let mut text = text.into_bytes();
         text.truncate(text.len().saturating_sub(self.fault.truncate));
         let tokens = completion.output_tokens();
         let length = text.len() as u64;

@@ -7,9 +7,8 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Response};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use serde::de::IgnoredAny;
 use sluicegate_core::Outcome;
-use sluicegate_dialect::charge_told;
+use sluicegate_dialect::{Success, charge_told};
 
 use super::{Answer, AnswerBody, Call, innermost};
 use crate::charge_drift::Source;
@@ -74,14 +73,17 @@ impl Call<'_> {
             }
         }
         let body = body.freeze();
-        // Whatever its type says: every whole answer of every dialect is JSON.
-        if serde_json::from_slice::<IgnoredAny>(&body).is_err() {
-            let what = if body.trim_ascii().is_empty() {
-                "an empty body"
-            } else {
-                "a body that is no whole JSON document"
-            };
-            return Err(self.failure("unreadable", UpstreamFailureKind::Unreadable(what)));
+        // Whatever its type says: every whole answer of every dialect is a JSON object.
+        let provider = &*self.route.account.provider;
+        match self.crossing.success(provider, &head.headers, &body) {
+            Success::Answer => {}
+            Success::Unreadable(what) => {
+                return Err(self.failure("unreadable", UpstreamFailureKind::Unreadable(what)));
+            }
+            Success::Failure(failure) => {
+                let refused = self.refused_by_success(head, body, *failure, reservation);
+                return refused.map_err(|failure| *failure);
+            }
         }
         let shape = self.shape.map(|shape| &**shape);
         if !self.crossing.is_same() {

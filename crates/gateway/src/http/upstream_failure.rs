@@ -122,9 +122,10 @@ impl UpstreamFailure {
             UpstreamFailureKind::ConnectTimeout(_) => FailureKind::ConnectTimeout,
             UpstreamFailureKind::Lost(_) => FailureKind::ConnectionLost,
             UpstreamFailureKind::Silent { .. } => FailureKind::HeadTimeout,
-            UpstreamFailureKind::Cut(_)
-            | UpstreamFailureKind::Unreadable(_)
-            | UpstreamFailureKind::Unfinished => FailureKind::CutBeforeContent,
+            UpstreamFailureKind::Cut(_) | UpstreamFailureKind::Unfinished => {
+                FailureKind::CutBeforeContent
+            }
+            UpstreamFailureKind::Unreadable(_) => FailureKind::Unreadable,
             UpstreamFailureKind::Misshapen(_) => FailureKind::Misshapen,
         };
         match self.kind {
@@ -215,6 +216,10 @@ mod tests {
             (
                 UpstreamFailureKind::Unfinished,
                 FailureKind::CutBeforeContent,
+            ),
+            (
+                UpstreamFailureKind::Unreadable("a page"),
+                FailureKind::Unreadable,
             ),
             (
                 UpstreamFailureKind::Misshapen(Misshapen {

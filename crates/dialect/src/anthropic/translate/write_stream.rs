@@ -109,6 +109,8 @@ impl StreamWriter {
                 self.delta(&Delta::Signature { signature }, out);
                 self.close(out);
             }
+            Event::ThoughtEnds if matches!(self.open, Some(Open::Thinking)) => self.close(out),
+            Event::ThoughtEnds => {}
             Event::SealedThinking(data) => {
                 self.finish_calls(out);
                 let kind = "redacted_thinking".to_owned();

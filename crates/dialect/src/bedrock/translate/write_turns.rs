@@ -6,9 +6,9 @@ use super::family::Family;
 use super::wire::{Block, Message, Reasoning, ReasoningText, ToolResult, ToolUse};
 use super::write_media::{audio, document, image};
 use crate::anthropic::call;
-use crate::canonical::call_id;
 use crate::canonical::seal::is_claudes;
 use crate::canonical::{Feature, Losses, Part, Request, Role, Spot};
+use crate::canonical::{call_id, failed_tool};
 
 /// Writes the turns of one request.
 pub(super) struct TurnWriter {
@@ -176,8 +176,11 @@ impl TurnWriter {
             }
         }
         let takes_status = self.family != Family::Other;
-        if content.is_empty() && is_error && !takes_status {
-            content.push(text("error"));
+        if is_error && !takes_status {
+            match content.iter_mut().find_map(|block| block.text.as_mut()) {
+                Some(said) => failed_tool::mark(said),
+                None => content.insert(0, text(failed_tool::NOTHING_SAID)),
+            }
         }
         ToolResult {
             tool_use_id: legal_id(id).into_owned(),

@@ -2,6 +2,7 @@
 
 use super::wire;
 use crate::canonical::{Answer, FinishReason, Part};
+use crate::cohere::endings::failure_class;
 use crate::wire_form::{TextOr, parse};
 use crate::{RequestError, Usage};
 
@@ -66,9 +67,11 @@ fn parts(message: wire::Message) -> Vec<Part> {
 /// A reason that is not known is an end like others.
 pub(super) fn finish(reason: Option<&str>) -> Option<FinishReason> {
     match reason {
-        Some("ERROR" | "TIMEOUT") => None,
+        Some(reason) if failure_class(reason).is_some() => None,
         Some("STOP_SEQUENCE") => Some(FinishReason::StopSequence(None)),
         Some("MAX_TOKENS") => Some(FinishReason::Length),
+        Some("ERROR_LIMIT") => Some(FinishReason::ContextFull),
+        Some("ERROR_TOXIC") => Some(FinishReason::Refusal),
         Some("TOOL_CALL") => Some(FinishReason::ToolCalls),
         _ => Some(FinishReason::Stop),
     }

@@ -8,6 +8,7 @@ use sluicegate_catalog::{ErrorClass, Provider};
 use super::read_answer::finish;
 use super::wire;
 use crate::canonical::Event;
+use crate::cohere::endings::failure_class;
 use crate::json::{self, Cursor};
 use crate::sse::{self, Decoder, EventTooLarge};
 use crate::{UpstreamError, Usage, upstream_error};
@@ -25,6 +26,15 @@ pub struct StreamReader {
     /// The calls that are still open, each with its number.
     open_calls: Vec<(u64, u32)>,
     calls: u32,
+    /// Of which thought the last piece was, where nothing else came since.
+    thought: Option<Thought>,
+}
+
+/// The thoughts of an answer: each a block of its content, or its plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Thought {
+    Block(u64),
+    Plan,
 }
 
 impl StreamReader {
@@ -37,6 +47,7 @@ impl StreamReader {
             ended: false,
             open_calls: Vec::new(),
             calls: 0,
+            thought: None,
         }
     }
 
@@ -97,12 +108,15 @@ impl StreamReader {
             "content-start" | "content-delta" => {
                 self.start(None, events);
                 let content = message.content.unwrap_or_default();
-                events.extend(content.thinking.filter(is_some).map(Event::Thinking));
-                events.extend(content.text.filter(is_some).map(Event::Text));
+                self.think(Thought::Block(told.index), content.thinking, events);
+                if let Some(text) = content.text.filter(is_some) {
+                    self.thought = None;
+                    events.push(Event::Text(text));
+                }
             }
             "tool-plan-delta" => {
                 self.start(None, events);
-                events.extend(message.tool_plan.filter(is_some).map(Event::Thinking));
+                self.think(Thought::Plan, message.tool_plan, events);
             }
             "tool-call-start" => {
                 self.start(None, events);
@@ -119,10 +133,23 @@ impl StreamReader {
         }
     }
 
+    /// More of a thought: another one than before is told apart from it.
+    fn think(&mut self, thought: Thought, text: Option<String>, events: &mut Vec<Event>) {
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            return;
+        };
+        let before = self.thought.replace(thought);
+        if before.is_some_and(|before| before != thought) {
+            events.push(Event::ThoughtEnds);
+        }
+        events.push(Event::Thinking(text));
+    }
+
     fn begin_call(&mut self, index: u64, call: wire::CallDelta, events: &mut Vec<Event>) {
         if self.calls >= CALLS_MAX {
             return;
         }
+        self.thought = None;
         let number = self.calls;
         self.calls += 1;
         self.open_calls.push((index, number));
@@ -158,7 +185,7 @@ impl StreamReader {
         let Some(finish) = finish(reason) else {
             let at = json::member(data, delta, "error").map_or(data.len(), |error| error.start);
             let mut error = upstream_error::in_stream(&self.provider, data, at);
-            if reason == Some("TIMEOUT") {
+            if reason.and_then(failure_class) == Some(ErrorClass::Timeout) {
                 error.class = ErrorClass::Timeout;
             }
             return self.fail(error, events);
@@ -180,5 +207,89 @@ impl StreamReader {
     fn fail(&mut self, error: UpstreamError, events: &mut Vec<Event>) {
         self.ended = true;
         events.push(Event::Error(error));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(lines: &[&str]) -> Vec<Event> {
+        let row = sluicegate_catalog::provider("cohere").expect("a row");
+        let mut reader = StreamReader::new(Arc::clone(row));
+        let mut events = Vec::new();
+        for line in lines {
+            let event = format!("data: {line}\n\n");
+            reader
+                .push(event.into(), &mut events)
+                .expect("a short event");
+        }
+        events.retain(|event| !matches!(event, Event::Start { .. }));
+        events
+    }
+
+    #[test]
+    fn a_plan_is_another_thought_than_those_before_it() {
+        let block = |index: u32, thought: &str| {
+            format!(
+                r#"{{"type":"content-delta","index":{index},"delta":{{"message":{{"content":{{"thinking":"{thought}"}}}}}}}}"#
+            )
+        };
+        let plan = |text: &str| {
+            format!(
+                r#"{{"type":"tool-plan-delta","delta":{{"message":{{"tool_plan":"{text}"}}}}}}"#
+            )
+        };
+        let said =
+            r#"{"type":"content-delta","index":2,"delta":{"message":{"content":{"text":"t"}}}}"#;
+        let thought = |text: &str| Event::Thinking(text.to_owned());
+        let lines = [
+            block(0, "a"),
+            block(0, "b"),
+            block(1, "c"),
+            plan("d"),
+            plan("e"),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let expected = [
+            thought("a"),
+            thought("b"),
+            Event::ThoughtEnds,
+            thought("c"),
+            Event::ThoughtEnds,
+            thought("d"),
+            thought("e"),
+        ];
+        assert_eq!(read(&lines), expected);
+        // What stands between them tells them apart already.
+        let (first, last) = (block(0, "a"), plan("d"));
+        let expected = [thought("a"), Event::Text("t".to_owned()), thought("d")];
+        assert_eq!(read(&[&first, said, &last]), expected);
+    }
+
+    #[test]
+    fn an_end_that_is_an_error_is_one_and_one_that_is_called_so_is_not() {
+        use crate::canonical::FinishReason;
+        let end = |reason: &str| {
+            let line =
+                format!(r#"{{"type":"message-end","delta":{{"finish_reason":"{reason}"}}}}"#);
+            read(&[&line]).pop().expect("it ends")
+        };
+        for (reason, class) in [
+            ("ERROR", ErrorClass::Server),
+            ("USER_CANCEL", ErrorClass::Server),
+            ("TIMEOUT", ErrorClass::Timeout),
+        ] {
+            let is_it = matches!(end(reason), Event::Error(error) if error.class == class);
+            assert!(is_it, "{reason}");
+        }
+        for (reason, expected) in [
+            ("ERROR_TOXIC", FinishReason::Refusal),
+            ("ERROR_LIMIT", FinishReason::ContextFull),
+            ("COMPLETE", FinishReason::Stop),
+        ] {
+            let is_it = matches!(end(reason), Event::End { finish, .. } if finish == expected);
+            assert!(is_it, "{reason}");
+        }
     }
 }

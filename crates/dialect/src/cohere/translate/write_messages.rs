@@ -1,6 +1,7 @@
 //! Turns of a conversation as messages.
 
 use super::wire::{Call, CalledFunction, Document, DocumentData, ImageUrl, Message, Part as Wire};
+use crate::canonical::failed_tool;
 use crate::canonical::{Feature, Losses, Part, Role, Source, Turn};
 use crate::data_url::data_url;
 use crate::wire_form::TextOr;
@@ -107,11 +108,16 @@ fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Losses) -> Mess
             },
         }
     }
-    let nothing = if is_error { "error" } else { "" };
+    if is_error {
+        match said.iter_mut().find_map(|part| part.text.as_mut()) {
+            Some(text) => failed_tool::mark(text),
+            None => said.insert(0, text(failed_tool::NOTHING_SAID.to_owned())),
+        }
+    }
     Message {
         role: "tool".to_owned(),
         tool_call_id: Some(id.to_owned()),
-        content: content_of(said).or_else(|| Some(TextOr::Text(nothing.to_owned()))),
+        content: content_of(said).or_else(|| Some(TextOr::Text(String::new()))),
         ..Message::default()
     }
 }

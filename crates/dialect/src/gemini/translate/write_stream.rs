@@ -91,6 +91,8 @@ impl StreamWriter {
             Event::Thinking(text) => self.part(text_part(text.clone(), true), out),
             // It is of the thoughts that came before it.
             Event::Signature(seal) => self.part(carried::thought("", seal), out),
+            // A part of its own is a thought of its own already.
+            Event::ThoughtEnds => {}
             Event::SealedThinking(data) => self.part(carried::sealed(data), out),
             Event::ToolCall {
                 index,

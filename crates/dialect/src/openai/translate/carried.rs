@@ -114,6 +114,7 @@ impl Carrier {
                     ..Thought::default()
                 });
             }
+            Event::ThoughtEnds => self.open.clear(),
             Event::SealedThinking(data) => {
                 self.open.clear();
                 self.keep(data.len());

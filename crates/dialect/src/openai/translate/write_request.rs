@@ -8,11 +8,11 @@ use super::effort;
 use super::sampling;
 use super::strict_schema::fits_strict;
 use super::wire;
-use crate::canonical::call_id;
 use crate::canonical::{
     CapName, Feature, Losses, OutputForm, Part, Request, Role, Source, Target, Tool, ToolChoice,
     Turn, WrittenRequest,
 };
+use crate::canonical::{call_id, failed_tool};
 use crate::data_url::data_url;
 use crate::wire_form::{TextOr, to_json};
 
@@ -161,11 +161,16 @@ fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Losses) -> wire
             None => {}
         }
     }
-    let nothing = if is_error { "error" } else { "" };
+    if is_error {
+        match texts.iter_mut().find_map(|part| part.text.as_mut()) {
+            Some(text) => failed_tool::mark(text),
+            None => texts.push(text_part(failed_tool::NOTHING_SAID.to_owned())),
+        }
+    }
     wire::Message {
         role: Some("tool".to_owned()),
         tool_call_id: Some(legal_id(id)),
-        content: content_of(texts).or_else(|| Some(TextOr::Text(nothing.to_owned()))),
+        content: content_of(texts).or_else(|| Some(TextOr::Text(String::new()))),
         ..wire::Message::default()
     }
 }

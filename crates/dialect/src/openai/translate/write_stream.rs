@@ -81,7 +81,7 @@ impl StreamWriter {
                 delta.tool_calls = Some([call(*index, None, None, text)]);
             }
             Event::Ping => return out.extend_from_slice(b": ping\n"),
-            Event::Signature(_) | Event::SealedThinking(_) => return,
+            Event::Signature(_) | Event::ThoughtEnds | Event::SealedThinking(_) => return,
             Event::End { finish, usage } => {
                 self.fill_bare_calls(out);
                 self.carry(out);

@@ -1,5 +1,6 @@
 //! Responses to and from the canonical form.
 
+mod asked;
 mod output;
 mod read_answer;
 mod read_input;

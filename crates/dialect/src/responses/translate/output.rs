@@ -1,7 +1,9 @@
 //! What we say as a response: its items, whole or as far as they have come, and what is around them.
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 
+use super::asked::Asked;
 use crate::Usage;
 use crate::canonical::{FinishReason, Stamp};
 use crate::openai::logprobs::WireLogprob;
@@ -140,7 +142,7 @@ fn id(kind: &str, answer_id: &str, index: usize) -> String {
     format!("{kind}_{}_{index}", &answer_id[..end])
 }
 
-/// A response. What it would repeat of the request is as if nothing had been asked for.
+/// A response. What was not asked for is told as OpenAI tells it, as far as that is true here.
 #[derive(Debug, Serialize)]
 pub(super) struct Response<'a> {
     pub(super) id: &'a str,
@@ -149,23 +151,31 @@ pub(super) struct Response<'a> {
     status: &'static str,
     error: Option<()>,
     incomplete_details: Option<Incomplete>,
-    instructions: Option<()>,
-    max_output_tokens: Option<()>,
-    metadata: Empty,
+    instructions: Option<&'a RawValue>,
+    max_output_tokens: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tool_calls: Option<&'a RawValue>,
+    metadata: &'a RawValue,
     model: &'a str,
     output: &'a [Item],
-    parallel_tool_calls: bool,
+    parallel_tool_calls: &'a RawValue,
     previous_response_id: Option<()>,
-    reasoning: Reasoning,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a RawValue>,
+    reasoning: Reasoning<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    safety_identifier: Option<&'a RawValue>,
     store: bool,
-    temperature: Option<()>,
-    text: Text,
-    tool_choice: &'static str,
-    tools: [(); 0],
-    top_p: Option<()>,
-    truncation: &'static str,
+    temperature: Option<&'a RawValue>,
+    text: Text<'a>,
+    tool_choice: &'a RawValue,
+    tools: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_logprobs: Option<&'a RawValue>,
+    top_p: Option<&'a RawValue>,
+    truncation: &'a RawValue,
     usage: Option<WireUsage>,
-    user: Option<()>,
+    user: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Serialize)]
@@ -174,34 +184,30 @@ struct Incomplete {
 }
 
 #[derive(Debug, Serialize)]
-struct Empty {}
-
-#[derive(Debug, Serialize)]
-struct Reasoning {
-    effort: Option<()>,
-    summary: Option<()>,
+struct Reasoning<'a> {
+    effort: Option<&'a RawValue>,
+    summary: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Serialize)]
-struct Text {
-    format: Format,
-}
-
-#[derive(Debug, Serialize)]
-struct Format {
-    #[serde(rename = "type")]
-    kind: &'static str,
+struct Text<'a> {
+    format: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verbosity: Option<&'a RawValue>,
 }
 
 impl<'a> Response<'a> {
-    /// The response that `stamp` names; without a `finish` it goes on.
+    /// The response that `stamp` names, to what was `asked`; without a `finish` it goes on.
     pub(super) fn new(
         stamp: &'a Stamp,
+        asked: &'a Asked,
         output: &'a [Item],
         finish: Option<&FinishReason>,
         usage: Option<Usage>,
     ) -> Self {
         let (status, reason) = finish.map_or(("in_progress", None), status);
+        let reasoning = asked.reasoning.as_ref();
+        let text = asked.text.as_ref();
         Self {
             id: &stamp.id,
             object: "response",
@@ -209,28 +215,41 @@ impl<'a> Response<'a> {
             status,
             error: None,
             incomplete_details: reason.map(|reason| Incomplete { reason }),
-            instructions: None,
-            max_output_tokens: None,
-            metadata: Empty {},
+            instructions: asked.instructions.as_deref(),
+            max_output_tokens: asked.max_output_tokens.as_deref(),
+            max_tool_calls: asked.max_tool_calls.as_deref(),
+            metadata: asked.metadata.as_deref().unwrap_or_else(|| json("{}")),
             model: &stamp.model,
             output,
-            parallel_tool_calls: true,
+            parallel_tool_calls: (asked.parallel_tool_calls.as_deref())
+                .unwrap_or_else(|| json("true")),
             previous_response_id: None,
+            prompt_cache_key: asked.prompt_cache_key.as_deref(),
             reasoning: Reasoning {
-                effort: None,
-                summary: None,
+                effort: reasoning.and_then(|it| it.effort.as_deref()),
+                summary: reasoning.and_then(|it| it.summary.as_deref()),
             },
+            safety_identifier: asked.safety_identifier.as_deref(),
             store: false,
-            temperature: None,
+            temperature: asked.temperature.as_deref(),
             text: Text {
-                format: Format { kind: "text" },
+                format: (text.and_then(|it| it.format.as_deref()))
+                    .unwrap_or_else(|| json(r#"{"type":"text"}"#)),
+                verbosity: text.and_then(|it| it.verbosity.as_deref()),
             },
-            tool_choice: "auto",
-            tools: [],
-            top_p: None,
-            truncation: "disabled",
+            tool_choice: asked
+                .tool_choice
+                .as_deref()
+                .unwrap_or_else(|| json(r#""auto""#)),
+            tools: asked.tools.as_deref().unwrap_or_else(|| json("[]")),
+            top_logprobs: asked.top_logprobs.as_deref(),
+            top_p: asked.top_p.as_deref(),
+            truncation: asked
+                .truncation
+                .as_deref()
+                .unwrap_or_else(|| json(r#""disabled""#)),
             usage: usage.map(WireUsage::from),
-            user: None,
+            user: asked.user.as_deref(),
         }
     }
 
@@ -238,6 +257,11 @@ impl<'a> Response<'a> {
     pub(super) const fn is_incomplete(&self) -> bool {
         self.incomplete_details.is_some()
     }
+}
+
+/// What stands where nothing was asked for.
+fn json(text: &'static str) -> &'static RawValue {
+    serde_json::from_str(text).expect("what we write here is JSON")
 }
 
 /// The status of an item that ended before another of its answer.

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::asked::Asked;
 use super::output::{COMPLETED, Content, Item, Response, Summary, status};
 use super::seal;
 use crate::canonical::seal::before_call;
@@ -36,7 +37,8 @@ pub fn write_answer(answer: &Answer, stamp: &Stamp) -> Bytes {
         others.iter_mut().for_each(|item| item.complete(COMPLETED));
         last.complete(status(&finish).0);
     }
-    let response = Response::new(&stamp, &items, Some(&finish), answer.usage);
+    let asked = Asked::of(&stamp.request);
+    let response = Response::new(&stamp, &asked, &items, Some(&finish), answer.usage);
     Bytes::from(to_json(&response))
 }
 
@@ -102,4 +104,94 @@ pub(super) fn sealed(data: &str, answer_id: &str, index: usize) -> Item {
         *encrypted_content = Some(seal::of_sealed(data));
     }
     item
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical::{Event, FinishReason};
+    use bytes::BytesMut;
+    use serde_json::{Value, json};
+
+    fn stamp(request: &Value) -> Stamp {
+        Stamp {
+            request: Bytes::from(request.to_string()),
+            ..crate::Dialect::OpenAiResponses.stamp("1", "m", 0)
+        }
+    }
+
+    fn answer() -> Answer {
+        Answer {
+            id: String::new(),
+            model: String::new(),
+            parts: vec![Part::Text("hi".to_owned())],
+            logprobs: Vec::new(),
+            finish: FinishReason::Stop,
+            usage: None,
+        }
+    }
+
+    /// The response of each event that holds one, and the whole one.
+    fn responses(request: &Value) -> Vec<Value> {
+        let whole = write_answer(&answer(), &stamp(request));
+        let mut all = vec![serde_json::from_slice(&whole).expect("JSON")];
+        let mut writer = super::super::StreamWriter::new(stamp(request));
+        let mut out = BytesMut::new();
+        let events: Vec<Event> = answer().into_events();
+        for event in &events {
+            writer.write(event, &mut out);
+        }
+        let said = String::from_utf8(out.to_vec()).expect("UTF-8");
+        let data = said.lines().filter_map(|line| line.strip_prefix("data: "));
+        let events = data.map(|data| serde_json::from_str::<Value>(data).expect("JSON"));
+        all.extend(events.filter_map(|event| event.get("response").cloned()));
+        assert_eq!(all.len(), 4, "{said}");
+        all
+    }
+
+    #[test]
+    fn a_response_repeats_what_was_asked() {
+        let asked = json!({
+            "instructions": "be brief", "max_output_tokens": 64, "metadata": {"run": "7"},
+            "parallel_tool_calls": false, "reasoning": {"effort": "low", "summary": null},
+            "temperature": 0.25, "top_p": 0.5, "tool_choice": {"type": "function", "name": "f"},
+            "tools": [{"type": "function", "name": "f", "parameters": {}, "x": 1}],
+            "text": {"format": {"type": "json_object"}, "verbosity": "low"},
+            "truncation": "auto", "user": "u", "safety_identifier": "s", "prompt_cache_key": "k",
+        });
+        let mut request = asked.clone();
+        request["model"] = json!("other");
+        request["input"] = json!("hi");
+        for response in responses(&request) {
+            for (name, value) in asked.as_object().expect("an object") {
+                assert_eq!(response[name], *value, "{name}");
+            }
+            assert_eq!(
+                (&response["model"], &response["store"]),
+                (&json!("m"), &json!(false))
+            );
+        }
+    }
+
+    #[test]
+    fn what_was_not_asked_is_what_openai_tells_then() {
+        for request in [json!({"input": "hi", "tools": null}), json!([])] {
+            for response in responses(&request) {
+                for (name, value) in [
+                    ("instructions", Value::Null),
+                    ("metadata", json!({})),
+                    ("parallel_tool_calls", json!(true)),
+                    ("reasoning", json!({"effort": null, "summary": null})),
+                    ("text", json!({"format": {"type": "text"}})),
+                    ("tool_choice", json!("auto")),
+                    ("tools", json!([])),
+                    ("truncation", json!("disabled")),
+                    ("temperature", Value::Null),
+                ] {
+                    assert_eq!(response.get(name), Some(&value), "{name}");
+                }
+                assert_eq!(response.get("safety_identifier"), None);
+            }
+        }
+    }
 }

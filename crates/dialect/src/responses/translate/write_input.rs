@@ -1,8 +1,8 @@
 //! Turns of a conversation as items of an input.
 
 use super::{seal, wire};
-use crate::canonical::call_id;
 use crate::canonical::{Feature, Losses, Part, Role, Source, Turn};
+use crate::canonical::{call_id, failed_tool};
 use crate::data_url::data_url;
 use crate::wire_form::TextOr;
 
@@ -106,11 +106,20 @@ fn result(id: &str, parts: &[Part], is_error: bool, unsaid: &mut Losses) -> wire
         unsaid.at_inside(index);
         write_part(part, Role::User, unsaid)
     });
-    let nothing = if is_error { "error" } else { "" };
+    let mut said: Vec<_> = written.collect();
+    if is_error {
+        match said.iter_mut().find_map(|part| part.text.as_mut()) {
+            Some(text) => failed_tool::mark(text),
+            None => said.insert(
+                0,
+                text_part("input_text", failed_tool::NOTHING_SAID.to_owned()),
+            ),
+        }
+    }
     wire::Item {
         kind: Some("function_call_output".to_owned()),
         call_id: Some(legal_id(id)),
-        output: content_of(written.collect()).or_else(|| Some(TextOr::Text(nothing.to_owned()))),
+        output: content_of(said).or_else(|| Some(TextOr::Text(String::new()))),
         ..wire::Item::default()
     }
 }

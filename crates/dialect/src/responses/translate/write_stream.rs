@@ -5,8 +5,9 @@
 
 mod message;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 
+use super::asked::Asked;
 use super::output::{COMPLETED, Content, Item, Response, Summary, status};
 use super::seal;
 use super::stream_event::{Part, Wire, send, send_end};
@@ -27,6 +28,7 @@ const NAME_BYTES_MAX: usize = 256;
 #[derive(Debug)]
 pub struct StreamWriter {
     stamp: Stamp,
+    asked: Box<Asked>,
     sequence_number: u64,
     items: Vec<Item>,
     /// The message or thought that grows: the last item.
@@ -40,9 +42,13 @@ pub struct StreamWriter {
 
 impl StreamWriter {
     /// A stream that has not begun. The stamp's id and model hold until the provider tells its own.
-    pub const fn new(stamp: Stamp) -> Self {
+    pub fn new(stamp: Stamp) -> Self {
         Self {
-            stamp,
+            asked: Box::new(Asked::of(&stamp.request)),
+            stamp: Stamp {
+                request: Bytes::new(),
+                ..stamp
+            },
             sequence_number: 0,
             items: Vec::new(),
             grows: false,
@@ -77,6 +83,10 @@ impl StreamWriter {
             Event::Refusal(text) => self.say(text, |refusal| Content::Refusal { refusal }, out),
             Event::Thinking(text) => self.think(text, out),
             Event::Signature(signature) => self.sign(signature, out),
+            Event::ThoughtEnds if matches!(self.items.last(), Some(Item::Reasoning { .. })) => {
+                self.close_grown(out);
+            }
+            Event::ThoughtEnds => {}
             Event::SealedThinking(data) => self.seal(data, out),
             Event::ToolCall {
                 index,
@@ -108,7 +118,7 @@ impl StreamWriter {
         tell(&mut self.stamp.id, id);
         tell(&mut self.stamp.model, model);
         for kind in ["response.created", "response.in_progress"] {
-            let response = Response::new(&self.stamp, &[], None, None);
+            let response = Response::new(&self.stamp, &self.asked, &[], None, None);
             let wire = Wire {
                 response: Some(&response),
                 ..Wire::of(kind)
@@ -219,7 +229,7 @@ impl StreamWriter {
     fn end(&mut self, finish: &FinishReason, usage: Option<Usage>, out: &mut BytesMut) {
         self.close_last(status(finish).0, out);
         self.ended = true;
-        let response = Response::new(&self.stamp, &self.items, Some(finish), usage);
+        let response = Response::new(&self.stamp, &self.asked, &self.items, Some(finish), usage);
         let kind = if response.is_incomplete() {
             "response.incomplete"
         } else {

@@ -124,6 +124,13 @@ pub(in crate::http) fn invalid(message: String) -> Described {
 const KEPT_NOWHERE: &str = "an item that names what OpenAI keeps of an earlier answer, an item_reference, is known to nobody else: with \
      `store: false` the SDK sends what was said itself";
 
+/// Whose tools are strict all together.
+const COHERE: &str = sluicegate_catalog::Dialect::Cohere.name();
+
+/// One tool's `strict` is refused only where another's is missing, which its name alone does not tell.
+const STRICT_TOGETHER: &str = "Cohere has one `strict_tools` for all tools of a request: write `strict: true` into each of them or into \
+     none";
+
 fn describe_unsayable(
     route: &str,
     dialect: &str,
@@ -143,6 +150,8 @@ fn describe_unsayable(
                 index.is_some_and(|index| index.bytes().all(|byte| byte.is_ascii_digit()))
             };
             let names_kept = operation == Operation::Responses && members.iter().any(is_item);
+            let is_strict = |member: &Inexpressible| member.field.ends_with(".strict");
+            let mixes_strict = dialect == COHERE && members.iter().any(is_strict);
             let first = members
                 .first()
                 .map(|member| Cow::Owned(member.field.clone()));
@@ -168,6 +177,9 @@ fn describe_unsayable(
             described.param = first;
             if names_kept {
                 described.add(KEPT_NOWHERE);
+            }
+            if mixes_strict {
+                described.add(STRICT_TOGETHER);
             }
             described
         }
@@ -352,6 +364,37 @@ mod tests {
             let body = dialect.error_body(&slow.describe().out());
             assert!(String::from_utf8_lossy(&body).contains(word), "{body:?}");
         }
+    }
+
+    #[test]
+    fn who_mixes_strict_tools_is_told_why_cohere_cannot_have_them() {
+        let tool = |name: &str, strict: &str| {
+            format!(
+                r#"{{"type":"function","name":"{name}",{strict}"parameters":{{"type":"object","properties":{{}},"required":[],"additionalProperties":false}}}}"#
+            )
+        };
+        let asked = |tools: &str| {
+            let input = format!(r#"{{"role":"user","content":"a"}}],"tools":[{tools}"#);
+            let body = format!(r#"{{"model":"m","input":[{input}]}}"#);
+            let row = sluicegate_catalog::provider("cohere").expect("a row of the catalog");
+            let target = sluicegate_dialect::canonical::Target::of(row, "command-a-03-2025");
+            let (from, to) = (Dialect::OpenAiResponses, ProviderDialect::Cohere);
+            let translation = translate_request(from, to, body.as_bytes(), &target);
+            translation.expect("a request").inexpressible
+        };
+        let (strict, loose) = (
+            tool("a", r#""strict":true,"#),
+            tool("b", r#""strict":false,"#),
+        );
+        assert_eq!(asked(&strict), []);
+        let mixed = Unsayable::Members(asked(&format!("{strict},{loose}")));
+        let told = describe_unsayable("r", COHERE, Operation::Responses, &mixed);
+        assert_eq!(told.param.as_deref(), Some("tools[0].strict"));
+        assert!(
+            told.message.contains("each of them or into none"),
+            "{}",
+            told.message
+        );
     }
 
     #[test]
