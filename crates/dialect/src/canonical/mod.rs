@@ -14,6 +14,7 @@ mod answer;
 pub(crate) mod call_id;
 mod event;
 mod feature;
+pub(crate) mod json_end;
 mod json_text;
 mod logprob;
 mod lost;

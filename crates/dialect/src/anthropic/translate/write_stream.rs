@@ -10,7 +10,6 @@ use bytes::BytesMut;
 use serde_json::value::RawValue;
 
 use super::call;
-use super::json_end::JsonEnd;
 use super::stream_event::{
     BlockDelta, BlockStart, BlockStop, Delta, Ending, MessageDelta, Start, Typed, send,
 };
@@ -18,6 +17,7 @@ use super::wire::Block;
 use super::write_answer::{Message, WireUsage, error_out, sealed_before_call, stop_reason};
 use crate::Usage;
 use crate::anthropic::{ErrorOut, error_event};
+use crate::canonical::json_end::JsonEnd;
 use crate::canonical::{Event, FinishReason, Stamp};
 
 /// So many bytes of calls are held while another call is written.

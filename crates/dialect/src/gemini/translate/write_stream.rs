@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use super::foreign_seal::{self, seal};
 use super::write_answer::{call_part, candidate, error_out, finish_reason, text_part};
 use super::{carried, logprobs, wire};
-use crate::anthropic::json_end::JsonEnd;
+use crate::canonical::json_end::JsonEnd;
 use crate::canonical::{Event, FinishReason, Stamp};
 use crate::gemini::framing::{Frames, Framing};
 use crate::gemini::{ErrorOut, error_body};
