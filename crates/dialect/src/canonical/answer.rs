@@ -1,5 +1,8 @@
 //! An answer that came whole.
 
+use std::borrow::Cow;
+
+use super::arguments::{NO_ARGUMENTS, are_none, cuts};
 use super::{Event, Logprob, Part};
 use crate::{TextTally, Usage, text_tokens};
 
@@ -54,7 +57,7 @@ impl Answer {
         true
     }
 
-    /// The same answer as the pieces of a stream.
+    /// The same answer as the pieces of a stream, as a reader tells them.
     pub fn into_events(self) -> Vec<Event> {
         let finish = self.finish.clone().with_calls(self.calls_tools());
         let mut events = vec![Event::Start {
@@ -96,6 +99,7 @@ impl Answer {
                     });
                     let text = arguments;
                     events.push(Event::Arguments { index, text });
+                    events.push(Event::CallEnd { index });
                 }
                 // No model answers with these in a form that all dialects have.
                 Part::Image(_)
@@ -107,6 +111,29 @@ impl Answer {
         let usage = self.usage;
         events.push(Event::End { finish, usage });
         events
+    }
+
+    /// The same where every call has arguments, those of an empty object where the model wrote none. The
+    /// last call of an answer that was cut may not have come to its own.
+    pub(crate) fn with_arguments(&self) -> Cow<'_, Self> {
+        let was_cut = |at: usize, arguments: &str| {
+            cuts(&self.finish) && at + 1 == self.parts.len() && arguments.trim().is_empty()
+        };
+        let lacks = |(at, part): (usize, &Part)| {
+            matches!(part, Part::ToolCall { arguments, .. } if are_none(arguments) && !was_cut(at, arguments))
+                .then_some(at)
+        };
+        let lacking: Vec<usize> = self.parts.iter().enumerate().filter_map(lacks).collect();
+        if lacking.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut answer = self.clone();
+        for at in lacking {
+            if let Part::ToolCall { arguments, .. } = &mut answer.parts[at] {
+                NO_ARGUMENTS.clone_into(arguments);
+            }
+        }
+        Cow::Owned(answer)
     }
 
     /// Whether a tool is called.

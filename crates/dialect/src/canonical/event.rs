@@ -48,6 +48,13 @@ pub enum Event {
         /// JSON, broken anywhere.
         text: String,
     },
+    /// A call is over. Readers tell it where their dialect does, and then no more arguments come for it;
+    /// in the order that writers take ([`CallsInOrder`](super::CallsInOrder)) it says that they are whole, and
+    /// a call that was cut has none.
+    CallEnd {
+        /// Of the call.
+        index: u32,
+    },
     /// It is whole. Comes last, and not at all where the stream was cut.
     End {
         /// Why.
@@ -72,6 +79,7 @@ impl Event {
             | Self::Ping
             | Self::Signature(_)
             | Self::SealedThinking(_)
+            | Self::CallEnd { .. }
             | Self::End { .. }
             | Self::Logprobs(_)
             | Self::Error(_) => None,
@@ -83,6 +91,7 @@ impl Event {
         match self {
             Self::Start { .. }
             | Self::Ping
+            | Self::CallEnd { .. }
             | Self::End { .. }
             | Self::Error(_)
             | Self::Logprobs(_)
