@@ -1,6 +1,7 @@
 //! What a model wrote as the arguments of a call: some servers write nothing, `null` or an empty string for none.
 
 use super::FinishReason;
+use super::json_end::JsonEnd;
 
 /// What clients parse as no arguments.
 pub(crate) const NO_ARGUMENTS: &str = "{}";
@@ -26,6 +27,13 @@ pub(super) const fn cuts(finish: &FinishReason) -> bool {
         finish,
         FinishReason::Length | FinishReason::ContextFull | FinishReason::Refusal
     )
+}
+
+/// Whether the arguments `text` break off before their end.
+pub(super) fn break_off(text: &str) -> bool {
+    let mut end = JsonEnd::default();
+    end.push(text);
+    end.is_open()
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! Calls of tools, as the clients of each dialect read them of a stream: one after the other, each with its own arguments.
+//! Calls of tools, as the clients of each dialect read them of a stream: one after the other, each with its own arguments, and
+//! none that was cut where arguments are an object.
 
 use serde_json::{Value, json};
 
-use crate::fixtures::{DIALECTS, play};
+use crate::fixtures::{DIALECTS, play, stamp};
 
 const CHAT: usize = 0;
 const ANTHROPIC: usize = 1;
@@ -285,5 +286,86 @@ fn what_stands_for_no_arguments_is_an_empty_object() {
             .collect();
         let said = [vec![begin(0, "f", "")], pieces].concat();
         all_hear(CHAT, &chat(&said, "stop"), &["f {}"]);
+    }
+}
+
+/// How each dialect says that the answer was cut.
+const CUT: [&str; 4] = ["length", "max_tokens", "incomplete", "MAX_TOKENS"];
+
+#[test]
+fn a_call_of_a_stream_that_was_cut_is_not_made() {
+    for cut in ["{\"a\": \"tmp/o", ""] {
+        let said = [begin(0, "g", "{}"), begin(1, "f", cut)];
+        let wire = chat(&said, "length");
+        for (to, reason) in CUT.into_iter().enumerate() {
+            let call = format!("f {cut}");
+            let mut expected = vec!["g {}", &call, reason];
+            if to == GEMINI {
+                expected.remove(1);
+            }
+            assert_eq!(heard(CHAT, &wire, to), expected);
+        }
+    }
+    // Nobody can make it either where the provider says that it is whole.
+    let wire = chat(&[begin(0, "f", "{\"a\": \"tmp/o")], "tool_calls");
+    assert_eq!(heard(CHAT, &wire, GEMINI), ["MAX_TOKENS"]);
+    assert_eq!(
+        heard(CHAT, &wire, ANTHROPIC),
+        ["f {\"a\": \"tmp/o", "max_tokens"]
+    );
+}
+
+/// What the clients of each dialect get of an answer that came whole, with these arguments of its last call.
+fn answer(arguments: &str, finish: &str) -> [Value; 4] {
+    let call = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": id, "arguments": arguments}});
+    let calls = json!([call("g", "null"), call("f", arguments)]);
+    let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
+    let choice = json!({"index": 0, "finish_reason": finish, "message": message});
+    let wire = json!({"id": "c", "model": "m", "choices": [choice]}).to_string();
+    let read = DIALECTS[CHAT]
+        .0
+        .read_answer(wire.as_bytes())
+        .expect("an answer");
+    DIALECTS.map(|(to, _, _)| {
+        serde_json::from_slice(&to.write_answer(&read, &stamp())).expect("a body is JSON")
+    })
+}
+
+#[test]
+fn a_call_of_a_whole_answer_that_was_cut_is_not_made() {
+    for (cut, finish) in [
+        ("{\"a\": \"tmp/o", "length"),
+        ("{\"a\": \"tmp/o", "content_filter"),
+        ("{\"a\": \"tmp/o", "tool_calls"),
+        ("", "length"),
+    ] {
+        let [chat, anthropic, responses, gemini] = answer(cut, finish);
+        let call = &chat["choices"][0]["message"]["tool_calls"][1];
+        assert_eq!(call["function"]["arguments"], cut);
+        assert_eq!(responses["output"][1]["arguments"], cut);
+        let content = &anthropic["content"];
+        assert_eq!(content.as_array().map(Vec::len), Some(1), "{content}");
+        let parts = &gemini["candidates"][0]["content"]["parts"];
+        assert_eq!(parts.as_array().map(Vec::len), Some(1), "{parts}");
+        let refused = finish == "content_filter";
+        let reason = if refused { "refusal" } else { "max_tokens" };
+        assert_eq!(anthropic["stop_reason"], reason);
+        let reason = if refused { "SAFETY" } else { "MAX_TOKENS" };
+        assert_eq!(gemini["candidates"][0]["finishReason"], reason);
+    }
+}
+
+#[test]
+fn what_stands_for_no_arguments_of_a_whole_answer_is_an_empty_object() {
+    for none in ["", "null", "\"\""] {
+        let [chat, anthropic, responses, gemini] = answer(none, "tool_calls");
+        for at in [0, 1] {
+            let call = &chat["choices"][0]["message"]["tool_calls"][at];
+            assert_eq!(call["function"]["arguments"], "{}");
+            assert_eq!(anthropic["content"][at]["input"], json!({}));
+            assert_eq!(responses["output"][at]["arguments"], "{}");
+            let parts = &gemini["candidates"][0]["content"]["parts"];
+            assert_eq!(parts[at]["functionCall"]["args"], json!({}));
+        }
     }
 }

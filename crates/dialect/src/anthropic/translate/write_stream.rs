@@ -24,6 +24,8 @@ pub struct StreamWriter {
     open: Option<Open>,
     started: bool,
     calls: bool,
+    /// Whether a call was cut.
+    cuts: bool,
     refuses: bool,
     ended: bool,
 }
@@ -46,6 +48,7 @@ impl StreamWriter {
             open: None,
             started: false,
             calls: false,
+            cuts: false,
             refuses: false,
             ended: false,
         }
@@ -100,7 +103,7 @@ impl StreamWriter {
             Event::Arguments { text, .. } => {
                 self.delta(&Delta::InputJson { partial_json: text }, out);
             }
-            Event::CallEnd { .. } => self.close(out),
+            Event::CallEnd { .. } => self.end_call(out),
             Event::End { finish, usage } => self.end(finish, *usage, out),
             Event::Error(error) => {
                 self.ended = true;
@@ -178,6 +181,7 @@ impl StreamWriter {
         self.ended = true;
         let finish = match finish.clone().with_calls(self.calls) {
             FinishReason::Stop if self.refuses => FinishReason::Refusal,
+            finish if self.cuts => finish.with_cut_call(),
             finish => finish,
         };
         let (stop_reason, stop_sequence) = stop_reason(&finish);
@@ -211,8 +215,16 @@ impl StreamWriter {
         self.open = Some(Open::Whole);
     }
 
+    fn end_call(&mut self, out: &mut BytesMut) {
+        self.open = Some(Open::Whole);
+        self.close(out);
+    }
+
+    /// Ends the block that is open. A call of which nobody told that it is over was cut, which is what its
+    /// client reads of its input too.
     fn close(&mut self, out: &mut BytesMut) {
-        if self.open.take().is_some() {
+        if let Some(open) = self.open.take() {
+            self.cuts |= matches!(open, Open::Call);
             let kind = "content_block_stop";
             let index = self.index;
             send(kind, &BlockStop { kind, index }, out);

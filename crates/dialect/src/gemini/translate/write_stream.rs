@@ -1,6 +1,7 @@
 //! Canonical events as a streamed answer of this dialect.
 //!
-//! A call comes whole here. So its arguments are held until it is over.
+//! A call comes whole here. So its arguments are held until it is over, and one that was cut is left out:
+//! the SDK would make it.
 
 use bytes::BytesMut;
 
@@ -24,6 +25,8 @@ pub struct StreamWriter {
     frames: Frames,
     held: Option<Held>,
     calls: bool,
+    /// Whether a call was cut.
+    cuts: bool,
     refuses: bool,
     ended: bool,
 }
@@ -45,6 +48,7 @@ impl StreamWriter {
             frames: Frames::new(framing),
             held: None,
             calls: false,
+            cuts: false,
             refuses: false,
             ended: false,
         }
@@ -84,6 +88,7 @@ impl StreamWriter {
                 signature,
                 ..
             } => {
+                self.drop_cut_call();
                 self.held = Some(Held {
                     id: id.clone(),
                     name: name.clone(),
@@ -98,11 +103,10 @@ impl StreamWriter {
                 }
             }
             Event::End { finish, usage } => {
-                if let Some(call) = self.held.take() {
-                    self.call(&call, out);
-                }
+                self.drop_cut_call();
                 let finish = match finish {
                     FinishReason::Stop if self.refuses => FinishReason::Refusal,
+                    finish if self.cuts => finish.clone().with_cut_call(),
                     finish => finish.clone(),
                 };
                 let mut chunk = self.chunk(Vec::new(), Some(finish_reason(&finish)));
@@ -132,6 +136,11 @@ impl StreamWriter {
         };
         tell(&mut self.stamp.id, id);
         tell(&mut self.stamp.model, model);
+    }
+
+    /// Leaves out the call whose end nobody told, where there is one.
+    fn drop_cut_call(&mut self) {
+        self.cuts |= self.held.take().is_some();
     }
 
     /// Adds to the call, and ends the stream where that is more than is held.
