@@ -289,6 +289,16 @@ fn what_stands_for_no_arguments_is_an_empty_object() {
     }
 }
 
+#[test]
+fn a_name_that_comes_behind_the_id_is_told() {
+    let name = json!({"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": ""}}]});
+    let said = [begin(0, "", ""), name, more(0, "{\"a\":1}")];
+    all_hear(CHAT, &chat(&said, "tool_calls"), &["f {\"a\":1}"]);
+    let name = json!({"tool_calls": [{"index": 0, "function": {"name": "f", "arguments": "{}"}}]});
+    let said = [begin(0, "", ""), name, begin(1, "g", "{}")];
+    all_hear(CHAT, &chat(&said, "tool_calls"), &["f {}", "g {}"]);
+}
+
 /// How each dialect says that the answer was cut.
 const CUT: [&str; 4] = ["length", "max_tokens", "incomplete", "MAX_TOKENS"];
 
