@@ -313,11 +313,12 @@ impl Dialect {
 
     /// Writes an answer for a client of this dialect.
     pub fn write_answer(self, answer: &Answer, stamp: &Stamp) -> Bytes {
+        let answer = answer.with_arguments();
         match self {
-            Self::OpenAiChat => openai::write_answer(answer, stamp),
-            Self::Anthropic => anthropic::write_answer(answer, stamp),
-            Self::OpenAiResponses => responses::write_answer(answer, stamp),
-            Self::Gemini => gemini::write_answer(answer, stamp),
+            Self::OpenAiChat => openai::write_answer(&answer, stamp),
+            Self::Anthropic => anthropic::write_answer(&answer, stamp),
+            Self::OpenAiResponses => responses::write_answer(&answer, stamp),
+            Self::Gemini => gemini::write_answer(&answer, stamp),
         }
     }
 

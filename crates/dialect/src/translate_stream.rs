@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::Provider;
 
-use crate::canonical::{Answer, Event, FinishReason, Stamp};
+use crate::canonical::{Answer, CallsInOrder, Event, FinishReason, Stamp};
 use crate::openai::UsageChunk;
 use crate::operation::gemini_error;
 use crate::shape::ShapedEvents;
@@ -23,6 +23,9 @@ pub struct StreamTranslation {
     reader: Reader,
     writer: Writer,
     events: Vec<Event>,
+    /// What came, and of that what the writer may have now.
+    order: CallsInOrder,
+    ordered: Vec<Event>,
     /// Where the answer has to have a form, and what of it passes now.
     shaped: Option<ShapedEvents>,
     passing: Vec<Event>,
@@ -62,6 +65,8 @@ impl StreamTranslation {
             output: TextTally::default(),
             writer: Writer::new(to, stamp, usage_chunk),
             events: Vec::new(),
+            order: CallsInOrder::default(),
+            ordered: Vec::new(),
             shaped: None,
             passing: Vec::new(),
             progress: Progress::default(),
@@ -151,9 +156,12 @@ impl StreamTranslation {
                 });
                 self.writer.remark("the usage is an estimate", out);
             }
-            match &mut self.shaped {
-                Some(shaped) => shaped.take(event, &mut self.passing),
-                None => self.passing.push(event),
+            self.order.take(event, &mut self.ordered);
+            for event in self.ordered.drain(..) {
+                match &mut self.shaped {
+                    Some(shaped) => shaped.take(event, &mut self.passing),
+                    None => self.passing.push(event),
+                }
             }
             for event in self.passing.drain(..) {
                 self.progress.note_passed(&event);
@@ -242,7 +250,12 @@ pub(crate) fn write_streamed(
         writer.frame(framing);
     }
     let mut out = BytesMut::new();
+    let mut order = CallsInOrder::default();
+    let mut ordered = Vec::new();
     for event in answer.into_events() {
+        order.take(event, &mut ordered);
+    }
+    for event in ordered {
         writer.write(&event, &mut out);
     }
     out.freeze()

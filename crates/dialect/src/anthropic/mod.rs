@@ -19,4 +19,4 @@ pub use token_count::token_count_body;
 pub use translate::{
     StreamReader, StreamWriter, read_answer, read_request, write_answer, write_error, write_request,
 };
-pub(crate) use translate::{Thinking, call, json_end, members_of, thinking, thinking_budget};
+pub(crate) use translate::{Thinking, call, members_of, thinking, thinking_budget};

@@ -1,5 +1,8 @@
 //! An answer that came whole.
 
+use std::borrow::Cow;
+
+use super::arguments::{NO_ARGUMENTS, are_none, break_off, cuts};
 use super::{Event, Logprob, Part};
 use crate::{TextTally, Usage, text_tokens};
 
@@ -54,7 +57,7 @@ impl Answer {
         true
     }
 
-    /// The same answer as the pieces of a stream.
+    /// The same answer as the pieces of a stream, as a reader tells them.
     pub fn into_events(self) -> Vec<Event> {
         let finish = self.finish.clone().with_calls(self.calls_tools());
         let mut events = vec![Event::Start {
@@ -101,6 +104,7 @@ impl Answer {
                     });
                     let text = arguments;
                     events.push(Event::Arguments { index, text });
+                    events.push(Event::CallEnd { index });
                 }
                 // No model answers with these in a form that all dialects have.
                 Part::Image(_)
@@ -112,6 +116,49 @@ impl Answer {
         let usage = self.usage;
         events.push(Event::End { finish, usage });
         events
+    }
+
+    /// The same where every call has arguments, those of an empty object where the model wrote none. The
+    /// last call of an answer that was cut may not have come to its own.
+    pub(crate) fn with_arguments(&self) -> Cow<'_, Self> {
+        let lacks = |(at, part): (usize, &Part)| {
+            matches!(part, Part::ToolCall { arguments, .. } if are_none(arguments) && !self.was_cut(at))
+                .then_some(at)
+        };
+        let lacking: Vec<usize> = self.parts.iter().enumerate().filter_map(lacks).collect();
+        if lacking.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut answer = self.clone();
+        for at in lacking {
+            if let Part::ToolCall { arguments, .. } = &mut answer.parts[at] {
+                NO_ARGUMENTS.clone_into(arguments);
+            }
+        }
+        Cow::Owned(answer)
+    }
+
+    /// The same without the calls that were cut, for clients that take arguments as an object only: half
+    /// of them is none, and to make one up would be to call a tool with what nobody has written.
+    pub(crate) fn without_cut_calls(&self) -> Cow<'_, Self> {
+        let cut: Vec<bool> = (0..self.parts.len()).map(|at| self.was_cut(at)).collect();
+        if !cut.contains(&true) {
+            return Cow::Borrowed(self);
+        }
+        let mut answer = self.clone();
+        let mut cut = cut.into_iter();
+        answer.parts.retain(|_| !cut.next().unwrap_or(false));
+        answer.finish = answer.finish.with_cut_call();
+        Cow::Owned(answer)
+    }
+
+    /// Whether the part at that place is a call whose arguments did not come to their end.
+    fn was_cut(&self, at: usize) -> bool {
+        let Some(Part::ToolCall { arguments, .. }) = self.parts.get(at) else {
+            return false;
+        };
+        let is_last = at + 1 == self.parts.len();
+        break_off(arguments) || is_last && cuts(&self.finish) && arguments.trim().is_empty()
     }
 
     /// Whether a tool is called.
@@ -147,6 +194,16 @@ impl FinishReason {
     pub fn with_calls(self, calls: bool) -> Self {
         match self {
             Self::Stop if calls => Self::ToolCalls,
+            reason => reason,
+        }
+    }
+
+    /// The reason where a call was cut, whatever the provider says: nobody can take up the tools of an
+    /// answer that ended in the middle of a call.
+    #[must_use]
+    pub fn with_cut_call(self) -> Self {
+        match self {
+            Self::Stop | Self::ToolCalls => Self::Length,
             reason => reason,
         }
     }

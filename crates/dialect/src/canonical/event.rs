@@ -50,6 +50,13 @@ pub enum Event {
         /// JSON, broken anywhere.
         text: String,
     },
+    /// A call is over. Readers tell it where their dialect does, and then no more arguments come for it;
+    /// in the order that writers take ([`CallsInOrder`](super::CallsInOrder)) it says that they are whole, and
+    /// a call that was cut has none.
+    CallEnd {
+        /// Of the call.
+        index: u32,
+    },
     /// It is whole. Comes last, and not at all where the stream was cut.
     End {
         /// Why.
@@ -75,6 +82,7 @@ impl Event {
             | Self::Signature(_)
             | Self::ThoughtEnds
             | Self::SealedThinking(_)
+            | Self::CallEnd { .. }
             | Self::End { .. }
             | Self::Logprobs(_)
             | Self::Error(_) => None,
@@ -86,6 +94,7 @@ impl Event {
         match self {
             Self::Start { .. }
             | Self::Ping
+            | Self::CallEnd { .. }
             | Self::End { .. }
             | Self::Error(_)
             | Self::Logprobs(_)

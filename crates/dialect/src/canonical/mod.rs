@@ -11,10 +11,13 @@
 //! a model.
 
 mod answer;
+pub(crate) mod arguments;
 pub(crate) mod call_id;
+mod calls_in_order;
 mod event;
 pub(crate) mod failed_tool;
 mod feature;
+pub(crate) mod json_end;
 mod json_text;
 mod logprob;
 mod lost;
@@ -27,6 +30,7 @@ mod tools;
 mod translated;
 
 pub use answer::{Answer, FinishReason};
+pub use calls_in_order::CallsInOrder;
 pub use event::Event;
 pub use feature::{Feature, Inexpressible};
 pub(crate) use feature::{NAMED_MAX, Unsaid};

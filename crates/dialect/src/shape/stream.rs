@@ -70,7 +70,10 @@ impl ShapedEvents {
             | Event::SealedThinking(_) => {
                 self.thought(event, out);
             }
-            Event::Refusal(_) | Event::ToolCall { .. } | Event::Arguments { .. } => {
+            Event::Refusal(_)
+            | Event::ToolCall { .. }
+            | Event::Arguments { .. }
+            | Event::CallEnd { .. } => {
                 self.let_go(out);
                 out.push(event);
             }

@@ -1,6 +1,7 @@
 //! Translation between dialects: wire text in `tests/fixtures/DIALECT/`, and beside it what becomes
 //! of it in each other dialect. `UPDATE_EXPECTED=1` writes the latter.
 
+mod calls;
 mod ends;
 mod errors;
 mod failed_tools;

@@ -3,8 +3,8 @@
 use bytes::{Bytes, BytesMut};
 use proptest::prelude::*;
 use sluicegate_dialect::canonical::{
-    Address, Base64, Event, FinishReason, JsonText, MediaType, OutputForm, Part, Request, Role,
-    Sampling, Source, Thinking, ThinkingEffort, Tool, ToolChoice, Turn,
+    Address, Base64, CallsInOrder, Event, FinishReason, JsonText, MediaType, OutputForm, Part,
+    Request, Role, Sampling, Source, Thinking, ThinkingEffort, Tool, ToolChoice, Turn,
 };
 use sluicegate_dialect::openai::UsageChunk;
 use sluicegate_dialect::{Dialect, Usage, anthropic, gemini, openai, responses};
@@ -328,7 +328,12 @@ fn written(dialect: Dialect, events: &[Event]) -> Bytes {
     let mut anthropic = anthropic::StreamWriter::new(stamp());
     let mut responses = responses::StreamWriter::new(stamp());
     let mut gemini = gemini::StreamWriter::new(stamp(), gemini::Framing::Events);
+    let mut order = CallsInOrder::default();
+    let mut ordered = Vec::new();
     for event in events {
+        order.take(event.clone(), &mut ordered);
+    }
+    for event in &ordered {
         match dialect {
             Dialect::OpenAiChat => openai.write(event, &mut out),
             Dialect::Anthropic => anthropic.write(event, &mut out),

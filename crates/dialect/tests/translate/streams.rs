@@ -3,7 +3,7 @@
 use bytes::BytesMut;
 use sluicegate_dialect::Dialect;
 use sluicegate_dialect::anthropic::StreamWriter;
-use sluicegate_dialect::canonical::Event;
+use sluicegate_dialect::canonical::{CallsInOrder, Event};
 
 use crate::fixtures::{DIALECTS, fixtures, play, stamp};
 
@@ -130,9 +130,14 @@ fn calls_in_turns_are_put_in_order() {
 }
 
 fn written(events: &[Event]) -> String {
+    let mut order = CallsInOrder::default();
+    let mut ordered = Vec::new();
+    for event in events {
+        order.take(event.clone(), &mut ordered);
+    }
     let mut writer = StreamWriter::new(stamp());
     let mut out = BytesMut::new();
-    for event in events {
+    for event in &ordered {
         writer.write(event, &mut out);
     }
     String::from_utf8(out.to_vec()).expect("what is written is UTF-8")

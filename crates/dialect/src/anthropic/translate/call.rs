@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::canonical::JsonText;
+use crate::canonical::arguments::{NO_ARGUMENTS, are_none};
 
 /// `id`, or where it holds what this dialect refuses (anything but letters, digits, `_` and `-`) one
 /// made from it: always the same, and never the same of two.
@@ -29,8 +30,8 @@ pub(crate) fn input(arguments: &str) -> JsonText {
     let object = JsonText::parse(arguments).filter(JsonText::is_object);
     object.unwrap_or_else(|| {
         let text = serde_json::Value::from(arguments);
-        let wrapped = if arguments.trim().is_empty() {
-            "{}".to_owned()
+        let wrapped = if are_none(arguments) {
+            NO_ARGUMENTS.to_owned()
         } else {
             format!(r#"{{"arguments":{text}}}"#)
         };
@@ -63,6 +64,7 @@ mod tests {
         for (arguments, expected) in [
             (r#"{"b":1, "a":1.50}"#, r#"{"b":1, "a":1.50}"#),
             ("", "{}"),
+            ("null", "{}"),
             ("[1]", r#"{"arguments":"[1]"}"#),
             ("{\"a\":", r#"{"arguments":"{\"a\":"}"#),
         ] {

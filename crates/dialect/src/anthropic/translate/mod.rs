@@ -1,7 +1,6 @@
 //! Messages to and from the canonical form.
 
 pub(crate) mod call;
-pub(crate) mod json_end;
 mod read_answer;
 mod read_request;
 mod read_stream;

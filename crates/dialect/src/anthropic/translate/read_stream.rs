@@ -123,7 +123,7 @@ impl StreamReader {
                 self.start(events);
                 self.add_to_block(index, told.delta.unwrap_or_default(), events);
             }
-            "content_block_stop" => self.open_calls.retain(|(open, _)| *open != index),
+            "content_block_stop" => self.end_block(index, events),
             "message_delta" => {
                 if let Some(usage) = json::member(data, root, "usage") {
                     self.told.update(data, usage.start);
@@ -179,6 +179,11 @@ impl StreamReader {
         if let (Some((_, call)), Some(text)) = (call, delta.partial_json.filter(is_some)) {
             events.push(Event::Arguments { index: *call, text });
         }
+    }
+
+    fn end_block(&mut self, index: u64, events: &mut Vec<Event>) {
+        let ended = self.open_calls.extract_if(.., |(open, _)| *open == index);
+        events.extend(ended.map(|(_, index)| Event::CallEnd { index }));
     }
 
     fn start(&mut self, events: &mut Vec<Event>) {

@@ -12,8 +12,9 @@ use crate::wire_form::to_json;
 use crate::{UpstreamError, Usage};
 
 /// Writes an answer. What it lacks of an id and a model's name is the stamp's. A refusal is text
-/// here, and told by the reason of the end.
+/// here, and told by the reason of the end. A call that was cut is left out, as its input would be made up.
 pub fn write_answer(answer: &Answer, stamp: &Stamp) -> Bytes {
+    let answer = answer.without_cut_calls();
     let or = |told: &str, stamp: &str| if told.is_empty() { stamp } else { told }.to_owned();
     let mut finish = answer.finish.clone().with_calls(answer.calls_tools());
     if finish == FinishReason::Stop

@@ -1,27 +1,19 @@
 //! Canonical events as a streamed message.
 //!
-//! Blocks come one after the other here, while other dialects may tell of several calls in turns.
-//! A call whose arguments are an object to its last brace is over, and the next one flows; until then
-//! the pieces of others are held.
-
-use std::collections::VecDeque;
+//! Blocks come one after the other here, and so do the events of calls by the time they come here.
 
 use bytes::BytesMut;
 use serde_json::value::RawValue;
 
 use super::call;
-use super::json_end::JsonEnd;
 use super::stream_event::{
     BlockDelta, BlockStart, BlockStop, Delta, Ending, MessageDelta, Start, Typed, send,
 };
 use super::wire::Block;
 use super::write_answer::{Message, WireUsage, error_out, sealed_before_call, stop_reason};
 use crate::Usage;
-use crate::anthropic::{ErrorOut, error_event};
+use crate::anthropic::error_event;
 use crate::canonical::{Event, FinishReason, Stamp};
-
-/// So many bytes of calls are held while another call is written.
-const HELD_BYTES_MAX: usize = 4 << 20;
 
 /// Writes one streamed answer.
 #[derive(Debug)]
@@ -30,10 +22,10 @@ pub struct StreamWriter {
     /// The number of the block that is open, or of the next one.
     index: u64,
     open: Option<Open>,
-    held: VecDeque<Held>,
-    held_bytes: usize,
     started: bool,
     calls: bool,
+    /// Whether a call was cut.
+    cuts: bool,
     refuses: bool,
     ended: bool,
 }
@@ -44,27 +36,7 @@ enum Open {
     Thinking,
     /// A block that is whole as it begins.
     Whole,
-    Call {
-        call: u32,
-        end: JsonEnd,
-    },
-}
-
-/// A call that waits until the one before it is over.
-#[derive(Debug)]
-struct Held {
-    call: u32,
-    id: String,
-    name: String,
-    signature: Option<String>,
-    arguments: String,
-}
-
-impl Held {
-    fn bytes(&self) -> usize {
-        let signature = self.signature.as_ref().map_or(0, String::len);
-        self.id.len() + self.name.len() + signature + self.arguments.len()
-    }
+    Call,
 }
 
 impl StreamWriter {
@@ -74,16 +46,16 @@ impl StreamWriter {
             stamp,
             index: 0,
             open: None,
-            held: VecDeque::new(),
-            held_bytes: 0,
             started: false,
             calls: false,
+            cuts: false,
             refuses: false,
             ended: false,
         }
     }
 
-    /// Appends what the client gets of `event`. Nothing comes after an end or an error.
+    /// Appends what the client gets of `event`, the next in the order that `CallsInOrder` makes. Nothing
+    /// comes after an end or an error.
     pub fn write(&mut self, event: &Event, out: &mut BytesMut) {
         if self.ended {
             return;
@@ -112,7 +84,6 @@ impl StreamWriter {
             Event::ThoughtEnds if matches!(self.open, Some(Open::Thinking)) => self.close(out),
             Event::ThoughtEnds => {}
             Event::SealedThinking(data) => {
-                self.finish_calls(out);
                 let kind = "redacted_thinking".to_owned();
                 let data = Some(data.clone());
                 self.begin(
@@ -126,21 +97,15 @@ impl StreamWriter {
                 self.close(out);
             }
             Event::ToolCall {
-                index,
                 id,
                 name,
                 signature,
-            } => self.call(
-                Held {
-                    call: *index,
-                    id: id.clone(),
-                    name: name.clone(),
-                    signature: signature.clone(),
-                    arguments: String::new(),
-                },
-                out,
-            ),
-            Event::Arguments { index, text } => self.arguments(*index, text, out),
+                ..
+            } => self.call(id, name, signature.as_deref(), out),
+            Event::Arguments { text, .. } => {
+                self.delta(&Delta::InputJson { partial_json: text }, out);
+            }
+            Event::CallEnd { .. } => self.end_call(out),
             Event::End { finish, usage } => self.end(finish, *usage, out),
             Event::Error(error) => {
                 self.ended = true;
@@ -168,7 +133,6 @@ impl StreamWriter {
 
     fn text(&mut self, text: &str, out: &mut BytesMut) {
         if !matches!(self.open, Some(Open::Text)) {
-            self.finish_calls(out);
             let kind = "text".to_owned();
             let text = Some(String::new());
             self.begin(
@@ -186,7 +150,6 @@ impl StreamWriter {
 
     fn open_thinking(&mut self, out: &mut BytesMut) {
         if !matches!(self.open, Some(Open::Thinking)) {
-            self.finish_calls(out);
             let block = Block {
                 kind: "thinking".to_owned(),
                 thinking: Some(String::new()),
@@ -198,99 +161,29 @@ impl StreamWriter {
         }
     }
 
-    fn call(&mut self, call: Held, out: &mut BytesMut) {
+    fn call(&mut self, id: &str, name: &str, signature: Option<&str>, out: &mut BytesMut) {
         self.calls = true;
-        match &self.open {
-            Some(Open::Call { end, .. }) if !end.is_whole() => {
-                self.hold(call.bytes(), out);
-                self.held.push_back(call);
-            }
-            _ => self.begin_call(&call, out),
-        }
-    }
-
-    fn begin_call(&mut self, call: &Held, out: &mut BytesMut) {
-        if let Some(signature) = &call.signature {
+        if let Some(signature) = signature {
             self.begin(sealed_before_call(signature), out);
         }
         let input = RawValue::from_string("{}".to_owned());
         let block = Block {
             kind: "tool_use".to_owned(),
-            id: Some(call::legal_id(&call.id).into_owned()),
-            name: Some(call.name.clone()),
+            id: Some(call::legal_id(id).into_owned()),
+            name: Some(name.to_owned()),
             input: Some(input.expect("an empty object is valid JSON")),
             ..Block::default()
         };
         self.begin(block, out);
-        let end = JsonEnd::default();
-        let call = call.call;
-        self.open = Some(Open::Call { call, end });
-    }
-
-    fn arguments(&mut self, call: u32, text: &str, out: &mut BytesMut) {
-        if let Some(Open::Call { call: open, end }) = &mut self.open
-            && *open == call
-        {
-            end.push(text);
-            self.delta(&Delta::InputJson { partial_json: text }, out);
-            self.release_held(out);
-        } else if self.held.iter().any(|held| held.call == call) {
-            self.hold(text.len(), out);
-            let mut held = self.held.iter_mut();
-            if let Some(held) = held.find(|held| held.call == call) {
-                held.arguments.push_str(text);
-            }
-        }
-        // What comes for a call that is over could only spoil it.
-    }
-
-    /// Counts what is to be held, and ends the stream where that is more than is held.
-    fn hold(&mut self, bytes: usize, out: &mut BytesMut) {
-        self.held_bytes += bytes;
-        if self.held_bytes > HELD_BYTES_MAX && !std::mem::replace(&mut self.ended, true) {
-            self.held.clear();
-            out.extend_from_slice(&error_event(&ErrorOut {
-                kind: "api_error",
-                message: "the provider's calls of tools come in turns and are too long to be put in order",
-            }));
-        }
-    }
-
-    /// Writes calls that are held, as far as those before them are over.
-    fn release_held(&mut self, out: &mut BytesMut) {
-        while matches!(&self.open, Some(Open::Call { end, .. }) if end.is_whole()) {
-            let Some(held) = self.held.pop_front() else {
-                return;
-            };
-            self.write_held(&held, out);
-        }
-    }
-
-    /// Writes all calls that are held: nothing more comes for any.
-    fn finish_calls(&mut self, out: &mut BytesMut) {
-        while let Some(held) = self.held.pop_front() {
-            self.write_held(&held, out);
-        }
-    }
-
-    fn write_held(&mut self, held: &Held, out: &mut BytesMut) {
-        self.held_bytes = self.held_bytes.saturating_sub(held.bytes());
-        self.begin_call(held, out);
-        if let Some(Open::Call { end, .. }) = &mut self.open
-            && !held.arguments.is_empty()
-        {
-            end.push(&held.arguments);
-            let partial_json = &held.arguments;
-            self.delta(&Delta::InputJson { partial_json }, out);
-        }
+        self.open = Some(Open::Call);
     }
 
     fn end(&mut self, finish: &FinishReason, usage: Option<Usage>, out: &mut BytesMut) {
-        self.finish_calls(out);
         self.close(out);
         self.ended = true;
         let finish = match finish.clone().with_calls(self.calls) {
             FinishReason::Stop if self.refuses => FinishReason::Refusal,
+            finish if self.cuts => finish.with_cut_call(),
             finish => finish,
         };
         let (stop_reason, stop_sequence) = stop_reason(&finish);
@@ -324,8 +217,16 @@ impl StreamWriter {
         self.open = Some(Open::Whole);
     }
 
+    fn end_call(&mut self, out: &mut BytesMut) {
+        self.open = Some(Open::Whole);
+        self.close(out);
+    }
+
+    /// Ends the block that is open. A call of which nobody told that it is over was cut, which is what its
+    /// client reads of its input too.
     fn close(&mut self, out: &mut BytesMut) {
-        if self.open.take().is_some() {
+        if let Some(open) = self.open.take() {
+            self.cuts |= matches!(open, Open::Call);
             let kind = "content_block_stop";
             let index = self.index;
             send(kind, &BlockStop { kind, index }, out);

@@ -127,7 +127,7 @@ impl StreamReader {
                 let call = message.tool_calls.unwrap_or_default();
                 self.add_to_call(told.index, call.function.arguments, events);
             }
-            "tool-call-end" => self.open_calls.retain(|(open, _)| *open != told.index),
+            "tool-call-end" => self.end_call(told.index, events),
             "message-end" => self.end(delta.finish_reason.as_deref(), data, events),
             _ => {}
         }
@@ -167,6 +167,11 @@ impl StreamReader {
         if let (Some((_, call)), Some(text)) = (call, arguments.filter(|text| !text.is_empty())) {
             events.push(Event::Arguments { index: *call, text });
         }
+    }
+
+    fn end_call(&mut self, index: u64, events: &mut Vec<Event>) {
+        let ended = self.open_calls.extract_if(.., |(open, _)| *open == index);
+        events.extend(ended.map(|(_, index)| Event::CallEnd { index }));
     }
 
     fn start(&mut self, id: Option<String>, events: &mut Vec<Event>) {

@@ -7,6 +7,7 @@ use sluicegate_catalog::Provider;
 
 use super::read_answer::{call_id, finish, says_spoilt};
 use super::{logprobs, wire};
+use crate::canonical::arguments::NO_ARGUMENTS;
 use crate::canonical::seal::of_google;
 use crate::canonical::{Event, FinishReason};
 use crate::gemini::stream::object_of;
@@ -163,10 +164,11 @@ impl StreamReader {
                 name: call.name,
                 signature: part.thought_signature,
             });
-            events.extend(call.args.map(|args| {
-                let text = args.get().to_owned();
-                Event::Arguments { index, text }
-            }));
+            // It always comes whole.
+            let args = call.args.as_deref();
+            let text = args.map_or(NO_ARGUMENTS, |args| args.get()).to_owned();
+            events.push(Event::Arguments { index, text });
+            events.push(Event::CallEnd { index });
             return;
         }
         let seal = part.thought_signature.filter(|seal| !seal.is_empty());

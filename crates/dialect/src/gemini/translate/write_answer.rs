@@ -13,8 +13,9 @@ use crate::wire_form::to_json;
 use crate::{UpstreamError, Usage};
 
 /// Writes an answer. What it lacks of an id and a model's name is the stamp's. A refusal is text
-/// here, and told by the reason of the end.
+/// here, and told by the reason of the end. A call that was cut is left out: the SDK would make it.
 pub fn write_answer(answer: &Answer, stamp: &Stamp) -> Bytes {
+    let answer = answer.without_cut_calls();
     let or = |told: &str, stamp: &str| if told.is_empty() { stamp } else { told }.to_owned();
     let refuses = answer
         .parts

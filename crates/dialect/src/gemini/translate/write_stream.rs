@@ -1,22 +1,19 @@
 //! Canonical events as a streamed answer of this dialect.
 //!
-//! A call comes whole here. So its arguments are held until they are an object to its last brace, and
-//! calls are written in the order in which they began.
-
-use std::collections::VecDeque;
+//! A call comes whole here. So its arguments are held until it is over, and one that was cut is left out:
+//! the SDK would make it.
 
 use bytes::BytesMut;
 
 use super::foreign_seal::{self, seal};
 use super::write_answer::{call_part, candidate, error_out, finish_reason, text_part};
 use super::{carried, logprobs, wire};
-use crate::anthropic::json_end::JsonEnd;
 use crate::canonical::{Event, FinishReason, Stamp};
 use crate::gemini::framing::{Frames, Framing};
 use crate::gemini::{ErrorOut, error_body};
 use crate::wire_form::to_json;
 
-/// So many bytes of calls are held.
+/// So many bytes of a call are held.
 const HELD_BYTES_MAX: usize = 4 << 20;
 /// The longest id or model's name that is passed on.
 const NAME_BYTES_MAX: usize = 256;
@@ -26,9 +23,10 @@ const NAME_BYTES_MAX: usize = 256;
 pub struct StreamWriter {
     stamp: Stamp,
     frames: Frames,
-    held: VecDeque<Held>,
-    held_bytes: usize,
+    held: Option<Held>,
     calls: bool,
+    /// Whether a call was cut.
+    cuts: bool,
     refuses: bool,
     ended: bool,
 }
@@ -36,19 +34,10 @@ pub struct StreamWriter {
 /// A call that is not whole yet.
 #[derive(Debug)]
 struct Held {
-    call: u32,
     id: String,
     name: String,
     signature: Option<String>,
     arguments: String,
-    end: JsonEnd,
-}
-
-impl Held {
-    fn bytes(&self) -> usize {
-        let signature = self.signature.as_ref().map_or(0, String::len);
-        self.id.len() + self.name.len() + signature + self.arguments.len()
-    }
 }
 
 impl StreamWriter {
@@ -57,9 +46,9 @@ impl StreamWriter {
         Self {
             stamp,
             frames: Frames::new(framing),
-            held: VecDeque::new(),
-            held_bytes: 0,
+            held: None,
             calls: false,
+            cuts: false,
             refuses: false,
             ended: false,
         }
@@ -70,7 +59,8 @@ impl StreamWriter {
         self.frames = Frames::new(framing);
     }
 
-    /// Appends what the client gets of `event`. Nothing comes after an end or an error.
+    /// Appends what the client gets of `event`, the next in the order that `CallsInOrder` makes. Nothing
+    /// comes after an end or an error.
     pub fn write(&mut self, event: &Event, out: &mut BytesMut) {
         if self.ended {
             return;
@@ -95,29 +85,30 @@ impl StreamWriter {
             Event::ThoughtEnds => {}
             Event::SealedThinking(data) => self.part(carried::sealed(data), out),
             Event::ToolCall {
-                index,
                 id,
                 name,
                 signature,
+                ..
             } => {
-                let held = Held {
-                    call: *index,
+                self.drop_cut_call();
+                self.held = Some(Held {
                     id: id.clone(),
                     name: name.clone(),
                     signature: signature.clone(),
                     arguments: String::new(),
-                    end: JsonEnd::default(),
-                };
-                self.hold(held.bytes(), out);
-                self.held.push_back(held);
+                });
             }
-            Event::Arguments { index, text } => self.arguments(*index, text, out),
-            Event::End { finish, usage } => {
-                while let Some(call) = self.held.pop_front() {
+            Event::Arguments { text, .. } => self.arguments(text, out),
+            Event::CallEnd { .. } => {
+                if let Some(call) = self.held.take() {
                     self.call(&call, out);
                 }
+            }
+            Event::End { finish, usage } => {
+                self.drop_cut_call();
                 let finish = match finish {
                     FinishReason::Stop if self.refuses => FinishReason::Refusal,
+                    finish if self.cuts => finish.clone().with_cut_call(),
                     finish => finish.clone(),
                 };
                 let mut chunk = self.chunk(Vec::new(), Some(finish_reason(&finish)));
@@ -149,40 +140,29 @@ impl StreamWriter {
         tell(&mut self.stamp.model, model);
     }
 
-    fn arguments(&mut self, index: u32, text: &str, out: &mut BytesMut) {
-        let mut held = self.held.iter_mut();
-        // What comes for a call that is over could only spoil it.
-        let Some(held) = held.find(|held| held.call == index) else {
+    /// Leaves out the call whose end nobody told, where there is one.
+    fn drop_cut_call(&mut self) {
+        self.cuts |= self.held.take().is_some();
+    }
+
+    /// Adds to the call, and ends the stream where that is more than is held.
+    fn arguments(&mut self, text: &str, out: &mut BytesMut) {
+        let Some(held) = &mut self.held else {
             return;
         };
         held.arguments.push_str(text);
-        held.end.push(text);
-        self.hold(text.len(), out);
-        while self.held.front().is_some_and(|call| call.end.is_whole()) {
-            if let Some(call) = self.held.pop_front() {
-                self.call(&call, out);
-            }
-        }
-    }
-
-    /// Counts what is to be held, and ends the stream where that is more than is held.
-    fn hold(&mut self, bytes: usize, out: &mut BytesMut) {
-        self.held_bytes += bytes;
-        if self.held_bytes > HELD_BYTES_MAX && !self.ended {
-            self.held.clear();
+        if held.arguments.len() > HELD_BYTES_MAX {
             let error = ErrorOut {
                 code: 500,
-                message: "the provider's calls of tools are too long to be put together",
+                message: "the provider's call of a tool is too long to be put together",
                 status: "INTERNAL",
                 retry_after_ms: None,
             };
-            self.frames.chunk(&error_body(&error), out);
-            self.end(out);
+            self.fail(&error, out);
         }
     }
 
     fn call(&mut self, call: &Held, out: &mut BytesMut) {
-        self.held_bytes = self.held_bytes.saturating_sub(call.bytes());
         let signature = call.signature.as_deref();
         let mut part = call_part(&call.id, &call.name, &call.arguments, signature);
         if !std::mem::replace(&mut self.calls, true) {

@@ -32,8 +32,19 @@ pub struct StreamReader {
     ended: bool,
     /// The calls so far: the index that the server gave each, and the beginning of its id.
     calls: Vec<(Option<u32>, String)>,
+    /// The last call, as long as its name has not come.
+    nameless: Option<Nameless>,
     finish: Option<FinishReason>,
     usage: Option<Usage>,
+}
+
+/// A call that is not told yet.
+#[derive(Debug)]
+struct Nameless {
+    index: usize,
+    id: Option<String>,
+    name: String,
+    signature: Option<String>,
 }
 
 impl StreamReader {
@@ -46,6 +57,7 @@ impl StreamReader {
             started: false,
             ended: false,
             calls: Vec::new(),
+            nameless: None,
             finish: None,
             usage: None,
         }
@@ -152,24 +164,48 @@ impl StreamReader {
         let index = match self.known(call.index, id.as_deref()) {
             Some(index) => index,
             None => {
+                self.tell_nameless(events);
                 let index = self.calls.len();
                 let known = id.as_deref().map_or("", beginning).to_owned();
                 self.calls.push((call.index, known));
-                events.push(Event::ToolCall {
-                    index: number(index),
-                    id: call_id(id, &self.id, index),
-                    name: function.name.unwrap_or_default(),
-                    signature: call
-                        .extra_content
-                        .and_then(wire::ExtraContent::into_signature),
+                self.nameless = Some(Nameless {
+                    index,
+                    id: None,
+                    name: String::new(),
+                    signature: None,
                 });
                 index
             }
         };
-        if let Some(text) = function.arguments.filter(|text| !text.is_empty()) {
+        let text = function.arguments.filter(|text| !text.is_empty());
+        if let Some(nameless) = &mut self.nameless
+            && nameless.index == index
+        {
+            nameless.id = nameless.id.take().or(id);
+            nameless.name = function.name.unwrap_or_default();
+            let seal = call.extra_content;
+            let seal = seal.and_then(wire::ExtraContent::into_signature);
+            nameless.signature = nameless.signature.take().or(seal);
+            // Some servers send the name behind the id; none sends it behind arguments.
+            if !nameless.name.is_empty() || text.is_some() {
+                self.tell_nameless(events);
+            }
+        }
+        if let Some(text) = text {
             events.push(Event::Arguments {
                 index: number(index),
                 text,
+            });
+        }
+    }
+
+    fn tell_nameless(&mut self, events: &mut Vec<Event>) {
+        if let Some(call) = self.nameless.take() {
+            events.push(Event::ToolCall {
+                index: number(call.index),
+                id: call_id(call.id, &self.id, call.index),
+                name: call.name,
+                signature: call.signature,
             });
         }
     }
@@ -193,6 +229,7 @@ impl StreamReader {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
+        self.tell_nameless(events);
         let finish = self.finish.take().unwrap_or(FinishReason::Stop);
         events.push(Event::End {
             finish: finish.with_calls(!self.calls.is_empty()),

@@ -65,18 +65,13 @@ fn message(parts: &[Part]) -> Message {
                 arguments,
                 signature,
             } => {
-                let arguments = if arguments.is_empty() {
-                    "{}"
-                } else {
-                    arguments
-                };
                 message.tool_calls.push(wire::Call {
                     index: None,
                     id: Some(id.clone()),
                     kind: Some("function".to_owned()),
                     function: Some(wire::CalledFunction {
                         name: Some(name.clone()),
-                        arguments: Some(arguments.to_owned()),
+                        arguments: Some(arguments.clone()),
                     }),
                     extra_content: signature.as_deref().map(wire::ExtraContent::sealed),
                 });

@@ -21,8 +21,6 @@ pub struct StreamWriter {
     stamp: Stamp,
     usage_chunk: UsageChunk,
     calls: bool,
-    /// Calls that have no arguments yet.
-    bare_calls: Vec<u32>,
     carrier: Carrier,
 }
 
@@ -33,12 +31,11 @@ impl StreamWriter {
             stamp,
             usage_chunk,
             calls: false,
-            bare_calls: Vec::new(),
             carrier: Carrier::default(),
         }
     }
 
-    /// Appends what the client gets of `event`.
+    /// Appends what the client gets of `event`, the next in the order that `CallsInOrder` makes.
     ///
     /// Sealed thoughts come once, all together, before the end: some SDKs put pieces of a member that
     /// they do not know together, and others keep the last one. A sign of life becomes a comment without
@@ -69,7 +66,6 @@ impl StreamWriter {
                 signature,
             } => {
                 self.calls = true;
-                self.bare_calls.push(*index);
                 let extra_content = signature.as_deref().map(wire::ExtraContent::sealed);
                 delta.tool_calls = Some([wire::Call {
                     extra_content,
@@ -77,13 +73,14 @@ impl StreamWriter {
                 }]);
             }
             Event::Arguments { index, text } => {
-                self.bare_calls.retain(|bare| bare != index);
                 delta.tool_calls = Some([call(*index, None, None, text)]);
             }
             Event::Ping => return out.extend_from_slice(b": ping\n"),
-            Event::Signature(_) | Event::ThoughtEnds | Event::SealedThinking(_) => return,
+            Event::Signature(_)
+            | Event::ThoughtEnds
+            | Event::SealedThinking(_)
+            | Event::CallEnd { .. } => return,
             Event::End { finish, usage } => {
-                self.fill_bare_calls(out);
                 self.carry(out);
                 let finish = finish.clone().with_calls(self.calls);
                 self.chunk(&[choice(delta, Some(finish_reason(&finish)))], None, out);
@@ -97,17 +94,6 @@ impl StreamWriter {
             }
         }
         self.chunk(&[choice(delta, None)], None, out);
-    }
-
-    /// Clients parse the arguments, so a call without any gets those of an empty object.
-    fn fill_bare_calls(&mut self, out: &mut BytesMut) {
-        for index in std::mem::take(&mut self.bare_calls) {
-            let delta = Delta {
-                tool_calls: Some([call(index, None, None, "{}")]),
-                ..Delta::default()
-            };
-            self.chunk(&[choice(delta, None)], None, out);
-        }
     }
 
     fn carry(&mut self, out: &mut BytesMut) {

@@ -119,19 +119,10 @@ impl Item {
         }
     }
 
-    /// Nothing comes for it any more, and its `end` is its status. Clients parse the arguments of a
-    /// call, so that one without any gets those of an empty object.
+    /// Nothing comes for it any more, and its `end` is its status.
     pub(super) fn complete(&mut self, end: &'static str) {
         match self {
-            Self::Message { status, .. } => *status = end,
-            Self::FunctionCall {
-                status, arguments, ..
-            } => {
-                *status = end;
-                if arguments.is_empty() {
-                    arguments.push_str("{}");
-                }
-            }
+            Self::Message { status, .. } | Self::FunctionCall { status, .. } => *status = end,
             Self::Reasoning { .. } => {}
         }
     }

@@ -206,6 +206,8 @@ impl StreamReader {
                 let arguments = item.arguments.take().unwrap_or_default();
                 self.call(at, item, events);
                 self.all_arguments(at, arguments, events);
+                let index = self.calls.iter().position(|(call, _)| *call == at);
+                events.extend(index.map(number).map(|index| Event::CallEnd { index }));
             }
             Some("reasoning") => {
                 let thinks = std::mem::take(&mut self.thinks);

@@ -1,7 +1,8 @@
 //! Canonical events as a streamed response.
 //!
 //! Every item is told as it begins, grows and ends, and all of them again at the end, so that what
-//! has been said is kept. Calls whose arguments come in turns are open side by side here.
+//! has been said is kept. One item ends before the next begins, as OpenAI does it: SDKs take what
+//! grows for the last item.
 
 mod message;
 
@@ -31,10 +32,8 @@ pub struct StreamWriter {
     asked: Box<Asked>,
     sequence_number: u64,
     items: Vec<Item>,
-    /// The message or thought that grows: the last item.
+    /// Whether the last item grows.
     grows: bool,
-    /// The calls that grow: the number of each, and which item it is.
-    calls: Vec<(u32, usize)>,
     kept_bytes: usize,
     started: bool,
     ended: bool,
@@ -52,7 +51,6 @@ impl StreamWriter {
             sequence_number: 0,
             items: Vec::new(),
             grows: false,
-            calls: Vec::new(),
             kept_bytes: 0,
             started: false,
             ended: false,
@@ -64,7 +62,8 @@ impl StreamWriter {
         self.sequence_number
     }
 
-    /// Appends what the client gets of `event`. Nothing comes after an end or an error.
+    /// Appends what the client gets of `event`, the next in the order that `CallsInOrder` makes. Nothing
+    /// comes after an end or an error.
     ///
     /// A sign of life becomes a comment without a blank line, which no SDK takes for an event.
     pub fn write(&mut self, event: &Event, out: &mut BytesMut) {
@@ -84,23 +83,24 @@ impl StreamWriter {
             Event::Thinking(text) => self.think(text, out),
             Event::Signature(signature) => self.sign(signature, out),
             Event::ThoughtEnds if matches!(self.items.last(), Some(Item::Reasoning { .. })) => {
-                self.close_grown(out);
+                self.close(out);
             }
             Event::ThoughtEnds => {}
             Event::SealedThinking(data) => self.seal(data, out),
             Event::ToolCall {
-                index,
                 id,
                 name,
                 signature,
+                ..
             } => {
                 // No item of a call has a place for a seal: it stands before it.
                 if let Some(signature) = signature {
                     self.seal(&before_call(signature), out);
                 }
-                self.call(*index, id, name, out);
+                self.call(id, name, out);
             }
-            Event::Arguments { index, text } => self.arguments(*index, text, out),
+            Event::Arguments { text, .. } => self.arguments(text, out),
+            Event::CallEnd { .. } => self.close(out),
             Event::End { finish, usage } => self.end(finish, *usage, out),
             Event::Ping | Event::Error(_) | Event::Start { .. } => {}
         }
@@ -188,37 +188,34 @@ impl StreamWriter {
 
     /// An item of thoughts that are not shown.
     fn seal(&mut self, data: &str, out: &mut BytesMut) {
-        self.close_grown(out);
+        self.close(out);
         self.keep(data.len(), out);
         let item = sealed(data, &self.stamp.id, self.items.len());
         self.begin(item, out);
-        self.close_grown(out);
+        self.close(out);
     }
 
-    fn call(&mut self, call: u32, id: &str, name: &str, out: &mut BytesMut) {
+    fn call(&mut self, id: &str, name: &str, out: &mut BytesMut) {
         self.keep(id.len() + name.len(), out);
         if self.ended {
             return;
         }
-        self.close_grown(out);
+        self.close(out);
         let at = self.items.len();
         self.begin(Item::call(&self.stamp.id, at, id, name), out);
-        self.grows = false;
-        self.calls.push((call, at));
     }
 
-    fn arguments(&mut self, call: u32, text: &str, out: &mut BytesMut) {
+    fn arguments(&mut self, text: &str, out: &mut BytesMut) {
         self.keep(text.len(), out);
-        let open = self.calls.iter().rfind(|(open, _)| *open == call);
-        // What comes for a call that is over could only spoil it.
-        let Some((_, at)) = open.filter(|_| !self.ended) else {
+        if self.ended {
             return;
-        };
-        if let Some(Item::FunctionCall { id, arguments, .. }) = self.items.get_mut(*at) {
+        }
+        let at = self.items.len().saturating_sub(1);
+        if let Some(Item::FunctionCall { id, arguments, .. }) = self.items.last_mut() {
             arguments.push_str(text);
             let more = Wire {
                 item_id: Some(id),
-                output_index: Some(*at),
+                output_index: Some(at),
                 delta: Some(text),
                 ..Wire::of("response.function_call_arguments.delta")
             };
@@ -257,50 +254,22 @@ impl StreamWriter {
         self.items.push(item);
     }
 
-    /// Ends all that grows.
+    /// Ends the item that grows, where there is one.
     fn close(&mut self, out: &mut BytesMut) {
         self.close_last(COMPLETED, out);
     }
 
-    /// Ends all that grows, the last item with that status.
+    /// Ends the item that grows with that status.
     fn close_last(&mut self, end: &'static str, out: &mut BytesMut) {
-        let last = self.items.len().saturating_sub(1);
-        if std::mem::take(&mut self.grows) {
-            self.close_content(out);
-            self.complete(last, end, out);
-        }
-        for (_, at) in std::mem::take(&mut self.calls) {
-            let end = if at == last { end } else { COMPLETED };
-            self.complete(at, end, out);
-        }
-    }
-
-    /// Ends the message or thought that grows.
-    fn close_grown(&mut self, out: &mut BytesMut) {
-        if std::mem::take(&mut self.grows) {
-            self.close_content(out);
-            self.complete(self.items.len() - 1, COMPLETED, out);
-        }
-    }
-
-    /// Ends the item at that place with that status.
-    fn complete(&mut self, at: usize, end: &'static str, out: &mut BytesMut) {
-        let Some(item) = self.items.get_mut(at) else {
+        if !std::mem::take(&mut self.grows) {
             return;
-        };
-        let is_bare = matches!(item, Item::FunctionCall { arguments, .. } if arguments.is_empty());
-        item.complete(end);
-        let number = &mut self.sequence_number;
-        if is_bare && let Item::FunctionCall { id, arguments, .. } = &*item {
-            let more = Wire {
-                item_id: Some(id),
-                output_index: Some(at),
-                delta: Some(arguments),
-                ..Wire::of("response.function_call_arguments.delta")
-            };
-            send(more, number, out);
         }
-        send_end(item, at, number, out);
+        self.close_content(out);
+        let at = self.items.len().saturating_sub(1);
+        if let Some(item) = self.items.last_mut() {
+            item.complete(end);
+            send_end(item, at, &mut self.sequence_number, out);
+        }
     }
 
     /// Counts what is kept, and ends the stream where that is more than is kept.

@@ -36,7 +36,12 @@ impl JsonEnd {
 
     /// Whether all that was opened is closed.
     pub(crate) const fn is_whole(&self) -> bool {
-        self.begun && self.depth == 0 && !self.in_string
+        self.begun && !self.is_open()
+    }
+
+    /// Whether something is opened and not closed.
+    pub(crate) const fn is_open(&self) -> bool {
+        self.depth > 0 || self.in_string
     }
 }
 
