@@ -195,8 +195,17 @@ fn bounded(text: &[u8], value: Option<Span>, bytes_max: usize) -> String {
         Some(b'0'..=b'9' | b'-') => String::from_utf8_lossy(&text[value]),
         _ => return String::new(),
     };
+    cut_to(bytes_max, &shown)
+}
+
+/// A message in somebody else's words, as short as all that are kept.
+pub(crate) fn message(said: &str) -> String {
+    cut_to(MESSAGE_BYTES_MAX, said)
+}
+
+fn cut_to(bytes_max: usize, said: &str) -> String {
     let mut out = String::new();
-    for character in shown.chars() {
+    for character in said.chars() {
         if out.len() + character.len_utf8() > bytes_max {
             break;
         }

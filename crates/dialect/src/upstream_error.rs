@@ -6,7 +6,7 @@
 use http::{HeaderMap, StatusCode};
 use sluicegate_catalog::{ErrorClass, Provider};
 
-use crate::error_text::ErrorText;
+use crate::error_text::{self, ErrorText};
 use crate::json::Cursor;
 use crate::mistake_words::by_words;
 use crate::signal::barred;
@@ -41,12 +41,22 @@ impl UpstreamError {
     /// An event of a stream that is translated cannot be read. It might have been output: to leave
     /// it out would be to lose it.
     pub(crate) fn not_readable() -> Self {
+        Self::of_server("an event of the provider's stream cannot be read")
+    }
+
+    /// A stream said that it is over before its answer said why it ended.
+    pub(crate) fn unfinished() -> Self {
+        Self::of_server("the provider ended its stream before the answer was finished")
+    }
+
+    /// A failure that no error of the provider's tells.
+    fn of_server(message: &str) -> Self {
         Self {
             class: ErrorClass::Server,
             status: None,
             code: String::new(),
             kind: String::new(),
-            message: "an event of the provider's stream cannot be read".to_owned(),
+            message: error_text::message(message),
         }
     }
 }

@@ -9,11 +9,13 @@ use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::Provider;
 
 use super::endings::says_cut;
+use super::error_event;
+use super::translate::error_out;
 use super::usage::Told;
 use crate::json::{self, Cursor, Span};
 use crate::progress::Progress;
 use crate::sse::{Decoder, Event, EventTooLarge};
-use crate::upstream_error;
+use crate::{UpstreamError, upstream_error};
 
 /// One streamed message.
 #[derive(Debug)]
@@ -59,9 +61,19 @@ impl MessageStream {
         &self.progress
     }
 
+    /// Nothing passes behind an error: SDKs take what ends a stream for its success.
     fn pass(&mut self, event: &Event, out: &mut BytesMut) {
+        if self.progress.error.is_some() {
+            return;
+        }
         if let Some(data) = event.data() {
             self.watch(data, event.name());
+        }
+        if self.progress.done && !self.progress.finished {
+            let error = UpstreamError::unfinished();
+            out.extend_from_slice(&error_event(&error_out(&error)));
+            self.progress.error = Some(error);
+            return;
         }
         out.extend_from_slice(&event.raw);
     }
@@ -86,7 +98,8 @@ impl MessageStream {
                 let reason = members
                     .delta
                     .and_then(|at| json::member(data, at.start, "stop_reason"));
-                if let Some(reason) = reason.and_then(|reason| json::string(data, &reason)) {
+                let reason = reason.and_then(|reason| json::string(data, &reason));
+                if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
                     self.progress.finished = true;
                     self.progress.cut |= says_cut(&reason);
                 }
@@ -269,8 +282,30 @@ mod tests {
         assert!(ended("max_tokens").cut);
         assert!(ended("model_context_window_exceeded").cut);
         assert!(!ended("tool_use").cut);
-        assert!(watched("event: message_stop\ndata: {\"type\":\"message_stop\"}").done);
+        assert!(!ended("").finished);
         assert!(!watched(&event(r#"{"type":"content_block_stop","index":0}"#)).is_complete());
+    }
+
+    #[test]
+    fn a_message_that_stops_without_a_reason_ends_with_an_error() {
+        let text =
+            event(r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}"#);
+        let stop = event(r#"{"type":"message_stop"}"#);
+        let row = provider("anthropic").expect("a row");
+        for begun in ["", &text] {
+            let mut watched = MessageStream::new(Arc::clone(row));
+            let mut out = BytesMut::new();
+            let wire = [begun, &stop, &text].concat();
+            watched.push(Bytes::from(wire), &mut out).expect("small");
+            let error = watched.progress().error.as_ref().expect("an error");
+            assert_eq!(error.class, ErrorClass::Server);
+            let out = String::from_utf8(out.to_vec()).expect("text");
+            let told = out.strip_prefix(begun).expect("what came before passes");
+            assert!(told.starts_with("event: error\n"), "{told}");
+            assert_eq!(told.matches("data: ").count(), 1, "{told}");
+        }
+        let reason = event(r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#);
+        assert!(watched(&[text, reason, stop].concat()).done);
     }
 
     #[test]

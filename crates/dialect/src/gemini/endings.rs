@@ -28,6 +28,11 @@ pub fn is_cut(body: &[u8]) -> bool {
     cut
 }
 
+/// Whether a `finishReason` tells of an end at all.
+pub(super) fn says_ended(reason: &str) -> bool {
+    !matches!(reason, "" | "FINISH_REASON_UNSPECIFIED")
+}
+
 /// Whether a candidate that ended so was cut at its maximum.
 pub(super) fn says_cut(reason: &str) -> bool {
     reason == "MAX_TOKENS"

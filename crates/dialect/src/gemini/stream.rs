@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::Provider;
 
-use super::endings::says_cut;
+use super::endings::{says_cut, says_ended};
 use super::framing::{Frames, Framing};
 use super::usage::usage_at;
 use super::{ErrorOut, error_body};
@@ -142,7 +142,7 @@ impl ContentStream {
                 (b"finishReason", b'"') => {
                     let reason = cursor.skip().unwrap_or_default();
                     let reason = json::string(text, &reason).unwrap_or_default();
-                    self.progress.finished |= reason != "FINISH_REASON_UNSPECIFIED";
+                    self.progress.finished |= says_ended(&reason);
                     self.progress.cut |= says_cut(&reason);
                 }
                 _ => {}
@@ -279,6 +279,7 @@ mod tests {
         assert!(watched(&ended("MAX_TOKENS")).cut);
         let stopped = watched(&ended("STOP"));
         assert!(stopped.is_complete() && !stopped.cut);
+        assert!(!watched(&ended("")).is_complete());
         assert!(!watched(&parts(r#"{"text":"a"}"#)).is_complete());
         let blocked = "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n";
         assert!(watched(blocked).is_complete());

@@ -11,10 +11,12 @@ use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::Provider;
 
 use super::endings::says_cut;
+use super::error_event;
+use super::translate::error_out;
 use crate::json::{Cursor, Span};
 use crate::progress::Progress;
 use crate::sse::{Decoder, Event, EventTooLarge};
-use crate::{Usage, upstream_error};
+use crate::{UpstreamError, Usage, upstream_error};
 
 /// One streamed answer.
 #[derive(Debug)]
@@ -70,9 +72,18 @@ impl ChatStream {
         &self.progress
     }
 
+    /// Nothing passes behind an error: SDKs take what ends a stream for its success.
     fn pass(&mut self, event: &Event, out: &mut BytesMut) {
+        if self.progress.error.is_some() {
+            return;
+        }
         let seen = self.progress.watch(&self.provider, event);
         match (self.usage_chunk, seen) {
+            (_, Seen::Failure) => {
+                if let Some(error) = &self.progress.error {
+                    out.extend_from_slice(&error_event(&error_out(error)));
+                }
+            }
             (UsageChunk::Pass, _) | (_, Seen::Plain) => out.extend_from_slice(&event.raw),
             (UsageChunk::Hide, Seen::UsageOnly) => {}
             (UsageChunk::Hide, Seen::Usage(member)) => event.write_without(&member, out),
@@ -80,8 +91,10 @@ impl ChatStream {
     }
 }
 
-/// What a chunk says of usage.
+/// What a chunk says of usage, or that the answer failed.
 enum Seen {
+    /// That it failed, in a way that no SDK takes for an error. It is in [`Progress::error`].
+    Failure,
     /// Nothing.
     Plain,
     /// Nothing but usage.
@@ -97,6 +110,10 @@ impl Progress {
         };
         if data == b"[DONE]" {
             self.done = true;
+            if !self.finished {
+                self.error = Some(UpstreamError::unfinished());
+                return Seen::Failure;
+            }
             return Seen::Plain;
         }
         let mut cursor = Cursor::new(data);
@@ -154,7 +171,8 @@ impl Progress {
                 b"delta" => calls |= self.watch_delta(cursor),
                 b"text" => self.count_text(cursor),
                 b"finish_reason" if cursor.peek() == b'"' => {
-                    if let Some(reason) = cursor.skip() {
+                    // Some servers write an empty one until there is one.
+                    if let Some(reason) = cursor.skip().filter(|reason| reason.len() > 2) {
                         self.finished = true;
                         self.cut |= says_cut(cursor.text(), &reason);
                     }
@@ -322,8 +340,30 @@ mod tests {
         };
         assert!(!reason("null").is_complete());
         assert!(reason("\"stop\"").is_complete());
-        assert!(watched("data: [DONE]\n\n").done);
-        assert!(watched("data: [DONE]").is_complete());
+        assert!(!reason("\"\"").is_complete());
+    }
+
+    #[test]
+    fn a_stream_that_is_over_before_its_answer_ends_with_an_error() {
+        let text = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"finish_reason\":null}]}\n\n";
+        let empty = text.replace("null", "\"\"");
+        let usage =
+            "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":1}}\n\n";
+        for begun in ["", text, &empty, usage] {
+            let stream = format!("{begun}data: [DONE]\n\n{text}");
+            let (out, progress) = run(&stream, UsageChunk::Pass, 9);
+            let error = progress.error.as_ref().expect(&stream);
+            assert_eq!(error.class, ErrorClass::Server);
+            let told = out.strip_prefix(begun).expect("what came before passes");
+            assert!(told.starts_with("data: {\"error\":{\"message\":"), "{told}");
+            assert_eq!(told.matches("data: ").count(), 1, "{told}");
+        }
+        let ended = text.replace("null", "\"stop\"");
+        let second = text.replace("\"index\":0", "\"index\":1");
+        let stream = [&ended, &second, usage, "data: [DONE]\n\n"].concat();
+        let (out, progress) = run(&stream, UsageChunk::Pass, 9);
+        assert_eq!(out, stream);
+        assert!(progress.is_complete() && progress.done);
     }
 
     #[test]

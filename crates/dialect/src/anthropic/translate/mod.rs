@@ -21,6 +21,7 @@ pub use read_request::read_request;
 pub use read_stream::StreamReader;
 pub(super) use seal::is_own as is_own_seal;
 pub(crate) use wire::Thinking;
+pub(super) use write_answer::error_out;
 pub use write_answer::{write_answer, write_error};
 pub use write_request::write_request;
 pub use write_stream::StreamWriter;

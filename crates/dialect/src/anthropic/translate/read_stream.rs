@@ -129,7 +129,8 @@ impl StreamReader {
                     self.told.update(data, usage.start);
                 }
                 let delta = told.delta.unwrap_or_default();
-                if let Some(reason) = delta.stop_reason {
+                if let Some(reason) = delta.stop_reason.filter(|reason| !reason.is_empty()) {
+                    self.start(events);
                     self.finish = Some(finish(Some(&reason), delta.stop_sequence));
                 }
             }
@@ -200,7 +201,9 @@ impl StreamReader {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
-        let finish = self.finish.take().unwrap_or(FinishReason::Stop);
+        let Some(finish) = self.finish.take() else {
+            return events.push(Event::Error(UpstreamError::unfinished()));
+        };
         let usage = self.told.usage();
         events.push(Event::End { finish, usage });
     }

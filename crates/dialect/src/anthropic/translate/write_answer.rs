@@ -45,7 +45,7 @@ pub fn write_error(error: &UpstreamError) -> Bytes {
 
 /// The failure in the words of this dialect; its message stays the provider's. Its kind is the one of
 /// the status that it came with; in a stream its class says it.
-pub(super) fn error_out(error: &UpstreamError) -> ErrorOut<'_> {
+pub(crate) fn error_out(error: &UpstreamError) -> ErrorOut<'_> {
     ErrorOut {
         kind: error
             .status

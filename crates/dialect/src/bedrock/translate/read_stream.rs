@@ -129,7 +129,8 @@ impl StreamReader {
                 let stop = told
                     .additional_model_response_fields
                     .and_then(|fields| fields.stop_sequence);
-                self.finish = Some(finish(told.stop_reason.as_deref(), stop));
+                let reason = told.stop_reason.filter(|reason| !reason.is_empty());
+                self.finish = reason.map(|reason| finish(Some(&reason), stop));
             }
             "metadata" => {
                 self.usage = Usage::from_converse(&frame.payload).or(self.usage);
@@ -191,11 +192,12 @@ impl StreamReader {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
-        let finish = self.finish.take().unwrap_or(FinishReason::Stop);
-        events.push(Event::End {
-            finish: finish.with_calls(self.calls > 0),
-            usage: self.usage,
-        });
+        if let Some(finish) = self.finish.take() {
+            events.push(Event::End {
+                finish: finish.with_calls(self.calls > 0),
+                usage: self.usage,
+            });
+        }
     }
 
     fn fail(&mut self, error: UpstreamError, events: &mut Vec<Event>) {

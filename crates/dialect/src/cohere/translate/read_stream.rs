@@ -185,12 +185,15 @@ impl StreamReader {
     }
 
     fn end(&mut self, reason: Option<&str>, data: &[u8], events: &mut Vec<Event>) {
+        let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
+            return self.fail(UpstreamError::unfinished(), events);
+        };
         let root = Cursor::new(data).position();
         let delta = json::member(data, root, "delta").map_or(root, |delta| delta.start);
-        let Some(finish) = finish(reason) else {
+        let Some(finish) = finish(Some(reason)) else {
             let at = json::member(data, delta, "error").map_or(data.len(), |error| error.start);
             let mut error = upstream_error::in_stream(&self.provider, data, at);
-            if reason.and_then(failure_class) == Some(ErrorClass::Timeout) {
+            if failure_class(reason) == Some(ErrorClass::Timeout) {
                 error.class = ErrorClass::Timeout;
             }
             return self.fail(error, events);

@@ -10,6 +10,7 @@ use super::{logprobs, wire};
 use crate::canonical::arguments::NO_ARGUMENTS;
 use crate::canonical::seal::of_google;
 use crate::canonical::{Event, FinishReason};
+use crate::gemini::endings::says_ended;
 use crate::gemini::stream::object_of;
 use crate::json::{self, Cursor};
 use crate::sse::{self, Decoder, EventTooLarge, LONG_EVENT_BYTES_MAX};
@@ -134,7 +135,8 @@ impl StreamReader {
             events.push(Event::Logprobs(told));
         }
         match candidate.finish_reason.as_deref() {
-            None | Some("FINISH_REASON_UNSPECIFIED") => {}
+            Some(reason) if !says_ended(reason) => {}
+            None => {}
             Some(reason) if !self.says && says_spoilt(reason) => {
                 let message = format!("the model gave no answer: {reason}");
                 let error = UpstreamError {

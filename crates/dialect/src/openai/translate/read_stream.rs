@@ -135,7 +135,8 @@ impl StreamReader {
         if !told.is_empty() {
             events.push(Event::Logprobs(told));
         }
-        if let Some(reason) = choice.finish_reason {
+        // Some servers write an empty one until there is one.
+        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
             self.finish = Some(finish(Some(&reason)));
         }
     }
@@ -229,8 +230,10 @@ impl StreamReader {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
+        let Some(finish) = self.finish.take() else {
+            return events.push(Event::Error(UpstreamError::unfinished()));
+        };
         self.tell_nameless(events);
-        let finish = self.finish.take().unwrap_or(FinishReason::Stop);
         events.push(Event::End {
             finish: finish.with_calls(!self.calls.is_empty()),
             usage: self.usage,
@@ -345,9 +348,15 @@ mod tests {
                 .iter()
                 .any(|event| matches!(event, Event::End { .. }))
         );
-        let done = format!(
-            "{stream}data: [DONE]\n\ndata: {{\"choices\":[{{\"delta\":{{\"content\":\"b\"}}}}]}}\n\n"
-        );
+        let empty = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"\"}]}\n\n";
+        assert!(!matches!(read(empty).last(), Some(Event::End { .. })));
+        let unfinished = Some(Event::Error(UpstreamError::unfinished()));
+        for begun in ["", stream, empty] {
+            let done = format!("{begun}data: [DONE]\n\n{stream}");
+            assert_eq!(read(&done).last(), unfinished.as_ref(), "{begun}");
+        }
+        let stop = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+        let done = format!("{stream}{stop}data: [DONE]\n\n{stream}");
         assert!(matches!(read(&done).last(), Some(Event::End { .. })));
     }
 

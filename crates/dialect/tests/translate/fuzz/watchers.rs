@@ -1,4 +1,5 @@
-//! Streams that pass as they came: every byte of them, whatever was cut where, and what is seen on the way does not depend on it.
+//! Streams that pass as they came: every byte of them up to an error, whatever was cut where, and what is seen on the way does not depend
+//! on it.
 
 use bytes::{Bytes, BytesMut};
 use http::StatusCode;
@@ -21,7 +22,7 @@ fn streams_that_pass() {
 }
 
 /// What the streams that pass their bytes have seen, and what is left where some of it is hidden or framed otherwise.
-fn watched<'t>(chunks: impl IntoIterator<Item = &'t [u8]>) -> ([Progress; 4], [Vec<u8>; 2]) {
+fn watched<'t>(chunks: impl IntoIterator<Item = &'t [u8]>) -> ([Progress; 4], [Vec<u8>; 3]) {
     let mut chat = ChatStream::new(row("openai"), UsageChunk::Hide);
     let mut message = MessageStream::new(row("anthropic"));
     let mut response = ResponseStream::new(row("openai"));
@@ -47,8 +48,19 @@ fn watched<'t>(chunks: impl IntoIterator<Item = &'t [u8]>) -> ([Progress; 4], [V
     response.finish(&mut passed[1]);
     content.finish(&mut passed[2]);
     array.finish(&mut listed);
-    for passed in passed {
-        assert_eq!(passed, came, "every byte passes");
+    let [messages, others @ ..] = &passed;
+    for passed in others {
+        assert_eq!(passed, &came, "every byte passes");
+    }
+    match &message.progress().error {
+        None => assert_eq!(messages, &came, "every byte passes"),
+        Some(_) => {
+            let passed = messages.strip_suffix(UNFINISHED).unwrap_or(messages);
+            assert!(
+                came.starts_with(passed),
+                "every byte before an error passes"
+            );
+        }
     }
     assert_eq!(content.progress(), array.progress());
     let progress = [
@@ -59,9 +71,12 @@ fn watched<'t>(chunks: impl IntoIterator<Item = &'t [u8]>) -> ([Progress; 4], [V
     ];
     (
         progress.map(Progress::clone),
-        [hidden.to_vec(), listed.to_vec()],
+        [hidden.to_vec(), listed.to_vec(), messages.to_vec()],
     )
 }
+
+/// What stands where a stream of messages said that it is over before its message was.
+const UNFINISHED: &[u8] = b"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"the provider ended its stream before the answer was finished\"}}\n\n";
 
 /// With an error of ours, wherever it is: that is the last thing that its client reads.
 #[test]
