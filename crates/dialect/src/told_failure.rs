@@ -17,6 +17,7 @@ use sluicegate_catalog::{ErrorClass, Provider};
 use crate::cohere::endings::failure_class;
 use crate::error_text::ErrorText;
 use crate::json::Cursor;
+use crate::openai::{CHOICE_FAILED, failed_choice};
 use crate::upstream_error::{classify, in_stream, usual_status};
 use crate::{Dialect, ProviderDialect, UpstreamError};
 
@@ -60,8 +61,11 @@ impl Success {
         };
         let said = top.error.filter(|error| says_something(error));
         let failure = match (top.ending(dialect), said) {
-            (None, None) => return Self::Answer,
-            (None, Some(error)) => named(provider, headers, body, error),
+            (None, None) => match of_choice(dialect, provider, headers, body) {
+                Some(failure) => failure,
+                None => return Self::Answer,
+            },
+            (None, Some(error)) => named(provider, headers, body, error.get().as_bytes()),
             (Some(ending), error) => ending.failure(provider, error),
         };
         Self::Failure(Box::new(failure))
@@ -79,20 +83,37 @@ fn says_something(error: &RawValue) -> bool {
 }
 
 /// An error body that came with the wrong status: it may name the right one as its code.
-fn named(provider: &Provider, headers: &HeaderMap, body: &[u8], error: &RawValue) -> ToldFailure {
-    let text = error.get().as_bytes();
-    let code = ErrorText::of_error(Cursor::new(text)).code.parse().ok();
+fn named(provider: &Provider, headers: &HeaderMap, body: &[u8], error: &[u8]) -> ToldFailure {
+    let code = ErrorText::of_error(Cursor::new(error)).code.parse().ok();
     let code = code.filter(|code| (400..600).contains(code));
     let named = code.and_then(|code: u16| StatusCode::from_u16(code).ok());
     let error = match named {
         Some(status) => classify(provider, status, headers, body),
-        None => with_usual_status(in_stream(provider, text, 0)),
+        None => with_usual_status(in_stream(provider, error, 0)),
     };
     ToldFailure {
         error,
         named,
         is_answer: false,
     }
+}
+
+/// Of a chat completion, the failure of a choice that ended with an error: an error body, but for its place.
+fn of_choice(
+    dialect: ProviderDialect,
+    provider: &Provider,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Option<ToldFailure> {
+    if dialect != ProviderDialect::Shared(Dialect::OpenAiChat) {
+        return None;
+    }
+    let error = failed_choice(body)?;
+    let mut failure = named(provider, headers, error, error);
+    if failure.error.message.is_empty() {
+        CHOICE_FAILED.clone_into(&mut failure.error.message);
+    }
+    Some(failure)
 }
 
 fn with_usual_status(error: UpstreamError) -> UpstreamError {
@@ -360,6 +381,46 @@ mod tests {
         for status in ["completed", "incomplete", "queued", "in_progress"] {
             let body = format!(r#"{{"status":"{status}","error":null,"output":[]}}"#);
             assert_eq!(of(RESPONSES, "openai", &body), Success::Answer, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_choice_that_ended_with_an_error_is_judged_by_it() {
+        for (error, named, status, class, said) in [
+            (
+                r#","error":{"code":502,"message":"Upstream died"}"#,
+                Some(502),
+                502,
+                ErrorClass::Server,
+                "Upstream died",
+            ),
+            (
+                r#","error":{"code":429,"message":"slow"}"#,
+                Some(429),
+                429,
+                ErrorClass::Rate,
+                "slow",
+            ),
+            ("", None, 502, ErrorClass::Server, CHOICE_FAILED),
+        ] {
+            let body = format!(
+                r#"{{"choices":[{{"index":0,"message":{{"role":"assistant","content":"part"}},"finish_reason":"error"{error}}}]}}"#
+            );
+            let failure = failure(CHAT, "openrouter", &body);
+            let told = failure.error.status.expect("every failure has one");
+            assert_eq!(failure.named.map(|named| named.as_u16()), named);
+            assert_eq!((told.as_u16(), failure.error.class), (status, class));
+            assert_eq!(failure.error.message, said);
+            assert!(!failure.is_answer);
+            assert_eq!(of(RESPONSES, "openai", &body), Success::Answer);
+        }
+        for choice in [
+            r#"{"finish_reason":"stop","message":{"content":"error"}}"#,
+            r#"{"finish_reason":null,"error":"error"}"#,
+            r#""error""#,
+        ] {
+            let body = format!(r#"{{"choices":[{choice}]}}"#);
+            assert_eq!(of(CHAT, "openrouter", &body), Success::Answer, "{choice}");
         }
     }
 

@@ -18,6 +18,7 @@ mod usage;
 pub use completion::CompletionEnvelope;
 pub use embedding::EmbeddingEnvelope;
 pub use endings::is_cut;
+pub(crate) use endings::{CHOICE_FAILED, failed_choice};
 pub use envelope::Envelope;
 pub use error::{ErrorOut, error_body, error_event};
 pub use stream::{ChatStream, UsageChunk};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use sluicegate_catalog::Provider;
 
-use super::endings::says_cut;
+use super::endings::{choice_failure, says_cut, says_failed};
 use super::error_event;
 use super::translate::error_out;
 use crate::json::{Cursor, Span};
@@ -121,13 +121,14 @@ impl Progress {
         let mut usage = None;
         let mut has_choices = false;
         let mut has_error = false;
+        let mut failed = None;
         if cursor.enter(b'{') {
             while let Some(key) = cursor.next_key() {
                 match &*key.name(data) {
                     b"choices" if cursor.enter(b'[') => {
                         while cursor.next_element() {
                             has_choices = true;
-                            self.watch_choice(&mut cursor);
+                            failed = failed.or(self.watch_choice(&mut cursor));
                         }
                     }
                     b"usage" => usage = cursor.skip().map(|value| (key, value)),
@@ -143,11 +144,17 @@ impl Progress {
         if !has_error && event.name() == Some(b"error") {
             self.note_error(provider, data, root);
         }
+        let told = usage
+            .as_ref()
+            .and_then(|(_, value)| Usage::read(data, value.start));
+        self.usage = told.or(self.usage);
+        if let (Some(at), None) = (failed, &self.error) {
+            self.error = Some(choice_failure(provider, data, at));
+            return Seen::Failure;
+        }
         let Some((key, value)) = usage else {
             return Seen::Plain;
         };
-        let told = Usage::read(data, value.start);
-        self.usage = told.or(self.usage);
         if told.is_some() && !has_choices && !has_error {
             Seen::UsageOnly
         } else {
@@ -160,10 +167,13 @@ impl Progress {
             .get_or_insert_with(|| upstream_error::in_stream(provider, data, at));
     }
 
-    fn watch_choice(&mut self, cursor: &mut Cursor<'_>) {
+    /// Where the error of a choice begins that ended with one, the end of the text where it says no more of it; `None` of others.
+    fn watch_choice(&mut self, cursor: &mut Cursor<'_>) -> Option<usize> {
         if !cursor.enter(b'{') {
-            return;
+            return None;
         }
+        let mut failed = false;
+        let mut error_at = cursor.text().len();
         let chars_before = self.output_chars;
         let mut calls = false;
         while let Some(key) = cursor.next_key() {
@@ -175,14 +185,18 @@ impl Progress {
                     if let Some(reason) = cursor.skip().filter(|reason| reason.len() > 2) {
                         self.finished = true;
                         self.cut |= says_cut(cursor.text(), &reason);
+                        failed |= says_failed(cursor.text(), &reason);
                     }
                 }
+                b"error" => error_at = cursor.position(),
                 _ => {}
             }
         }
-        if calls || self.output_chars > chars_before {
+        // What comes with a failure is not shown, and so can be taken back.
+        if !failed && (calls || self.output_chars > chars_before) {
             self.content_events += 1;
         }
+        failed.then_some(error_at)
     }
 
     /// Whether the delta calls a tool, which is output even while its arguments are still empty.
@@ -413,6 +427,44 @@ mod tests {
             watched("data: {\"choices\":[],\"error\":null}\n\n").error,
             None
         );
+    }
+
+    #[test]
+    fn a_choice_that_ended_with_an_error_becomes_one_error_event() {
+        let text = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n";
+        for (more, class, said) in [
+            ("", ErrorClass::Server, "the answer ended with error"),
+            (
+                ",\"error\":null",
+                ErrorClass::Server,
+                "the answer ended with error",
+            ),
+            (
+                ",\"error\":{\"code\":502,\"message\":\"Upstream died\"}",
+                ErrorClass::Server,
+                "Upstream died",
+            ),
+            (
+                ",\"error\":{\"code\":429,\"message\":\"slow\"}",
+                ErrorClass::Rate,
+                "slow",
+            ),
+        ] {
+            let failed = format!(
+                "data: {{\"choices\":[{{\"delta\":{{\"content\":\"b\"}},\"finish_reason\":\"error\"{more}}}],\"usage\":{{\"prompt_tokens\":4}}}}\n\n"
+            );
+            for begun in ["", text] {
+                let stream = [begun, &failed, "data: [DONE]\n\n"].concat();
+                let (out, progress) = run(&stream, UsageChunk::Hide, 5);
+                let error = progress.error.as_ref().expect(&stream);
+                assert_eq!((error.class, error.message.as_str()), (class, said));
+                assert_eq!(progress.has_content(), !begun.is_empty());
+                assert_eq!(progress.usage.map(|usage| usage.input_tokens), Some(4));
+                let told = out.strip_prefix(begun).expect("what came before passes");
+                assert!(told.starts_with("data: {\"error\":{"), "{told}");
+                assert_eq!(told.matches("data: ").count(), 1, "{told}");
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{logprobs, wire};
 use crate::canonical::{Answer, FinishReason, Part};
+use crate::openai::CHOICE_FAILED;
 use crate::wire_form::{TextOr, parse};
 use crate::{RequestError, Usage};
 
@@ -11,7 +12,7 @@ const ANSWER_ID_BYTES_MAX: usize = 64;
 /// Reads an answer that came whole: its first choice, as no more than one was asked for.
 ///
 /// # Errors
-/// [`RequestError`] where it is no answer: not JSON, or without a choice.
+/// [`RequestError`] where it is no answer: not JSON, without a choice, or with one that ended with an error.
 pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
     let wire: wire::Answer = parse(body)?;
     let choice = wire.choices.and_then(|choices| choices.into_iter().next());
@@ -21,6 +22,12 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
             message: "the answer has no choice".to_owned(),
         });
     };
+    if choice.has_failed() {
+        return Err(RequestError {
+            param: None,
+            message: CHOICE_FAILED.to_owned(),
+        });
+    }
     let id = wire.id.unwrap_or_default();
     let parts = parts(choice.message.unwrap_or_default(), &id);
     let mut answer = Answer {

@@ -9,6 +9,7 @@ use super::read_answer::{call_id, finish};
 use super::{logprobs, wire};
 use crate::canonical::{Event, FinishReason};
 use crate::json::{self, Cursor};
+use crate::openai::endings::choice_failure;
 use crate::sse::{self, Decoder, EventTooLarge};
 use crate::wire_form::TextOr;
 use crate::{UpstreamError, Usage, upstream_error};
@@ -122,6 +123,11 @@ impl StreamReader {
         let Some(choice) = choices.into_iter().find(is_ours) else {
             return;
         };
+        if choice.has_failed() {
+            let error = choice.error.as_ref().map_or("", |error| error.get());
+            let error = choice_failure(&self.provider, error.as_bytes(), 0);
+            return self.fail(error, events);
+        }
         if !std::mem::replace(&mut self.started, true) {
             self.id = chunk.id.unwrap_or_default();
             events.push(Event::Start {
@@ -358,6 +364,23 @@ mod tests {
         let stop = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
         let done = format!("{stream}{stop}data: [DONE]\n\n{stream}");
         assert!(matches!(read(&done).last(), Some(Event::End { .. })));
+    }
+
+    #[test]
+    fn a_choice_that_ended_with_an_error_failed() {
+        let text = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
+        let error = r#","error":{"code":429,"message":"slow"}"#;
+        for (more, class) in [("", ErrorClass::Server), (error, ErrorClass::Rate)] {
+            let failed = format!(
+                "data: {{\"choices\":[{{\"delta\":{{\"content\":\"b\"}},\"finish_reason\":\"error\"{more}}}]}}\n\ndata: [DONE]\n\n"
+            );
+            let events = read(&[text, &failed].concat());
+            assert!(
+                matches!(&events[..], [Event::Start { .. }, Event::Text(_), Event::Error(error)] if error.class == class),
+                "{events:?}"
+            );
+            assert!(matches!(&read(&failed)[..], [Event::Error(_)]), "{failed}");
+        }
     }
 
     #[test]

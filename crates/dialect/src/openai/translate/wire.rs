@@ -265,5 +265,13 @@ pub(super) struct Choice {
     #[serde(alias = "delta")]
     pub(super) message: Option<Message>,
     pub(super) finish_reason: Option<String>,
+    /// What failed, where OpenRouter ends a choice with an error.
+    pub(super) error: Option<Box<RawValue>>,
     pub(super) logprobs: Option<Box<RawValue>>,
+}
+
+impl Choice {
+    pub(super) fn has_failed(&self) -> bool {
+        self.finish_reason.as_deref() == Some("error")
+    }
 }
