@@ -202,9 +202,16 @@ impl Crossing {
         Some(addressed(written.body, target))
     }
 
-    /// What the whole `body` is that `provider` sent with a success and these `headers`.
+    /// What the whole `body` is that `provider` sent with a success and these `headers`. Where the dialect stays, the client knows its
+    /// words for what the model has spoilt.
     pub fn success(self, provider: &Provider, headers: &HeaderMap, body: &[u8]) -> Success {
-        Success::of(self.answered_in(), provider, headers, body)
+        let success = Success::of(self.answered_in(), provider, headers, body);
+        match (self, &success) {
+            (Self::Translated { provider, .. }, Success::Answer) => {
+                provider.spoilt(body).map_or(success, Success::failed)
+            }
+            _ => success,
+        }
     }
 
     /// The dialect in which the provider answers.
@@ -349,6 +356,30 @@ fn is_cut(answer: &Answer) -> bool {
 mod tests {
     use super::*;
     use crate::Dialect;
+
+    #[test]
+    fn what_the_model_has_spoilt_fails_where_it_is_translated() {
+        let row = |id| sluicegate_catalog::provider(id).expect("a row");
+        let malformed = br#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"MALFORMED_FUNCTION_CALL"}]}"#;
+        let converse = br#"{"output":{"message":{"role":"assistant","content":[]}},"stopReason":"malformed_model_output"}"#;
+        for (id, body, reason) in [
+            ("gemini", &malformed[..], "MALFORMED_FUNCTION_CALL"),
+            ("bedrock", converse, "malformed_model_output"),
+        ] {
+            let crossing = Crossing::to(Operation::ChatCompletions, row(id)).expect("it answers");
+            match crossing.success(row(id), &HeaderMap::new(), body) {
+                Success::Failure(failure) => {
+                    assert!(failure.error.message.ends_with(reason), "{failure:?}");
+                    let status = failure.error.status.map(|status| status.as_u16());
+                    assert_eq!(status, Some(502));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        let content = Operation::Content(gemini::Call::GenerateContent, gemini::Framing::Events);
+        let success = Crossing::Same(content).success(row("gemini"), &HeaderMap::new(), malformed);
+        assert_eq!(success, Success::Answer);
+    }
 
     #[test]
     fn what_came_whole_streams_only_if_it_is_an_answer() {

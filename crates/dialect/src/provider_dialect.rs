@@ -4,7 +4,7 @@ use sluicegate_catalog::Provider;
 
 use crate::canonical::{Answer, Request, Target, WrittenRequest};
 use crate::shape::instruct;
-use crate::{Dialect, RequestError, bedrock, cohere};
+use crate::{Dialect, RequestError, UpstreamError, bedrock, cohere, gemini};
 
 /// A wire format in which requests go out and answers come back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,6 +98,16 @@ impl ProviderDialect {
             Self::Shared(dialect) => dialect.read_answer(body),
             Self::Bedrock => bedrock::read_answer(body),
             Self::Cohere => cohere::read_answer(body),
+        }
+    }
+
+    /// The failure of the model that an answer tells of in the words of an end, where it does.
+    pub(crate) fn spoilt(self, body: &[u8]) -> Option<UpstreamError> {
+        match self {
+            Self::Shared(Dialect::Gemini) => gemini::spoilt(body),
+            Self::Bedrock => bedrock::spoilt(body),
+            Self::Shared(Dialect::OpenAiChat | Dialect::OpenAiResponses | Dialect::Anthropic)
+            | Self::Cohere => None,
         }
     }
 }

@@ -70,6 +70,15 @@ impl Success {
         };
         Self::Failure(Box::new(failure))
     }
+
+    /// A failure that is told only in an answer, as `error`.
+    pub(crate) fn failed(error: UpstreamError) -> Self {
+        Self::Failure(Box::new(ToldFailure {
+            error: with_usual_status(error),
+            named: None,
+            is_answer: false,
+        }))
+    }
 }
 
 /// Whether an `error` member tells one: successes hold a null, and some servers an empty one.

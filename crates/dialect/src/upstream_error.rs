@@ -49,6 +49,16 @@ impl UpstreamError {
         Self::of_server("the provider ended its stream before the answer was finished")
     }
 
+    /// The model gave nothing that can be used, for that `reason` of the provider's, which may have `said` more of it.
+    pub(crate) fn no_answer(reason: &str, said: Option<&str>) -> Self {
+        let mut message = format!("the model gave no usable answer: {reason}");
+        if let Some(said) = said.filter(|said| !said.is_empty()) {
+            message.push_str(": ");
+            message.push_str(said);
+        }
+        Self::of_server(&message)
+    }
+
     /// A failure that no error of the provider's tells.
     fn of_server(message: &str) -> Self {
         Self {

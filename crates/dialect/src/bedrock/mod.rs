@@ -9,4 +9,5 @@ mod translate;
 mod usage;
 
 pub use endings::is_cut;
+pub(crate) use endings::spoilt;
 pub use translate::{StreamReader, read_answer, write_request};

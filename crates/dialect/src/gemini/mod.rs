@@ -18,6 +18,7 @@ mod translate;
 mod usage;
 
 pub use endings::is_cut;
+pub(crate) use endings::spoilt;
 pub use envelope::{Call, Envelope};
 pub use error::{ErrorOut, error_body, error_event, error_status};
 pub use framing::Framing;

@@ -6,6 +6,7 @@ use sluicegate_dialect::openai::UsageChunk;
 use sluicegate_dialect::{Dialect, ProviderDialect, StreamTranslation};
 
 use crate::fixtures::{row, stamp};
+use crate::frames::framed;
 
 fn written(from: ProviderDialect, answer: &Value, to: Dialect) -> Value {
     let answer = from.read_answer(answer.to_string().as_bytes());
@@ -37,6 +38,80 @@ fn a_text_that_ended_an_answer_is_told_also_where_nobody_says_which() {
             "{answer}"
         );
     }
+}
+
+/// What chat clients get of a stream of `from`: the chunks, in one list.
+fn chat_chunks((from, id): (ProviderDialect, &str), wire: Vec<u8>) -> Vec<Value> {
+    let to = Dialect::OpenAiChat;
+    let mut stream = StreamTranslation::new((from, row(id)), to, stamp(), UsageChunk::Pass);
+    let mut out = BytesMut::new();
+    stream.push(Bytes::from(wire), &mut out).expect("small");
+    stream.finish(&mut out);
+    let text = String::from_utf8(out.to_vec()).expect("what is written is UTF-8");
+    let events = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    let events = events.filter(|data| *data != "[DONE]");
+    events
+        .map(|data| serde_json::from_str(data).expect("JSON"))
+        .collect()
+}
+
+/// A call that the model has spoilt is none to an agent, and the text before it no answer.
+#[test]
+fn what_the_model_has_spoilt_ends_with_an_error() {
+    let gemini = |reason: &str, parts: &Value| {
+        let candidate = json!({"content": {"role": "model", "parts": parts}, "finishReason": reason,
+            "finishMessage": "Malformed function call: f("});
+        format!("data: {}\n\n", json!({"candidates": [candidate]})).into_bytes()
+    };
+    let text = b"data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}]}}]}\n\n";
+    let malformed = "MALFORMED_FUNCTION_CALL";
+    let with_text = gemini(malformed, &json!([{"text": "b"}]));
+    let bedrock = |reason: &str| {
+        let lines = format!(
+            "event messageStart {{\"role\":\"assistant\"}}\nevent contentBlockDelta {{\"delta\":{{\"text\":\"a\"}}}}\nevent messageStop {{\"stopReason\":\"{reason}\"}}\n"
+        );
+        framed(lines.as_bytes())
+    };
+    let google = (ProviderDialect::from(Dialect::Gemini), "gemini");
+    let amazon = (ProviderDialect::Bedrock, "bedrock");
+    let said = "MALFORMED_FUNCTION_CALL: Malformed function call: f(";
+    for (from, wire, content, said) in [
+        (google, gemini(malformed, &json!([])), "", said),
+        (google, with_text.clone(), "", said),
+        (google, [&text[..], &with_text].concat(), "a", said),
+        (
+            amazon,
+            bedrock("malformed_tool_use"),
+            "a",
+            "malformed_tool_use",
+        ),
+        (
+            amazon,
+            bedrock("malformed_model_output"),
+            "a",
+            "malformed_model_output",
+        ),
+    ] {
+        let chunks = chat_chunks(from, wire);
+        let told = |chunk: &Value| {
+            chunk["choices"][0]["delta"]["content"]
+                .as_str()
+                .map(str::to_owned)
+        };
+        let told: String = chunks.iter().filter_map(told).collect();
+        assert_eq!(told, content);
+        let error = &chunks.last().expect("an event")["error"];
+        let expected = format!("the model gave no usable answer: {said}");
+        assert_eq!(error["message"], expected);
+        let is_end = |chunk: &Value| chunk["choices"][0]["finish_reason"].is_string();
+        assert!(!chunks.iter().any(is_end));
+    }
+    let other = [&text[..], &gemini("OTHER", &json!([]))].concat();
+    let chunks = chat_chunks(google, other);
+    let end = chunks
+        .iter()
+        .find_map(|chunk| chunk["choices"][0]["finish_reason"].as_str());
+    assert_eq!(end, Some("stop"));
 }
 
 /// A text and a call, and why it ended.

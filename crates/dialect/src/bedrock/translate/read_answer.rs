@@ -1,6 +1,7 @@
 //! An answer of Converse into the canonical form.
 
 use super::wire;
+use crate::bedrock::endings::says_spoilt;
 use crate::canonical::{Answer, FinishReason, Part};
 use crate::wire_form::parse;
 use crate::{RequestError, Usage};
@@ -9,15 +10,20 @@ use crate::{RequestError, Usage};
 /// provider runs itself are left out: no translated request asks for them.
 ///
 /// # Errors
-/// [`RequestError`] where it is no answer: not JSON, or without a message.
+/// [`RequestError`] where it is no answer: not JSON, without a message, or spoilt by the model.
 pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
     let wire: wire::Answer = parse(body)?;
-    let Some(message) = wire.output.and_then(|output| output.message) else {
-        return Err(RequestError {
-            param: None,
-            message: "the answer has no message".to_owned(),
-        });
+    let error = |message: String| RequestError {
+        param: None,
+        message,
     };
+    let Some(message) = wire.output.and_then(|output| output.message) else {
+        return Err(error("the answer has no message".to_owned()));
+    };
+    let reason = wire.stop_reason.as_deref();
+    if let Some(reason) = reason.filter(|reason| says_spoilt(reason)) {
+        return Err(error(format!("the model gave no usable answer: {reason}")));
+    }
     let stop = wire
         .additional_model_response_fields
         .and_then(|fields| fields.stop_sequence);
@@ -26,7 +32,7 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
         model: String::new(),
         parts: message.content.into_iter().flat_map(parts).collect(),
         logprobs: Vec::new(),
-        finish: finish(wire.stop_reason.as_deref(), stop),
+        finish: finish(reason, stop),
         usage: Usage::from_converse(body),
     };
     answer.finish = answer.finish.clone().with_calls(answer.calls_tools());
@@ -61,8 +67,7 @@ fn parts(block: wire::Block) -> Vec<Part> {
     parts
 }
 
-/// What a `stopReason` means. One that is not known is an end like others; so is output that the
-/// provider found malformed, of which it gives what there is.
+/// What a `stopReason` means. One that is not known is an end like others.
 pub(super) fn finish(reason: Option<&str>, sequence: Option<String>) -> FinishReason {
     match (reason, sequence) {
         (Some("stop_sequence"), sequence) => FinishReason::StopSequence(sequence),

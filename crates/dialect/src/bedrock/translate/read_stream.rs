@@ -7,6 +7,7 @@ use sluicegate_catalog::Provider;
 
 use super::read_answer::finish;
 use super::wire;
+use crate::bedrock::endings::says_spoilt;
 use crate::bedrock::event_stream::{Broken, Decoder, Frame};
 use crate::bedrock::exception::exception;
 use crate::canonical::{Event, FinishReason};
@@ -130,6 +131,9 @@ impl StreamReader {
                     .additional_model_response_fields
                     .and_then(|fields| fields.stop_sequence);
                 let reason = told.stop_reason.filter(|reason| !reason.is_empty());
+                if let Some(reason) = reason.as_deref().filter(|reason| says_spoilt(reason)) {
+                    return self.fail(UpstreamError::no_answer(reason, None), events);
+                }
                 self.finish = reason.map(|reason| finish(Some(&reason), stop));
             }
             "metadata" => {

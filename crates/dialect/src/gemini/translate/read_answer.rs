@@ -4,6 +4,7 @@ use super::function_name::made_id;
 use super::{logprobs, wire};
 use crate::canonical::seal::of_google;
 use crate::canonical::{Answer, FinishReason, Part};
+use crate::gemini::endings::says_spoilt;
 use crate::wire_form::parse;
 use crate::{RequestError, Usage};
 
@@ -12,7 +13,7 @@ use crate::{RequestError, Usage};
 ///
 /// # Errors
 /// [`RequestError`] where it is no answer: not JSON, without a candidate though the prompt was not
-/// refused, or with nothing but a call that the model has spoilt.
+/// refused, or spoilt by the model.
 pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
     let wire: wire::Answer = parse(body)?;
     let usage = Usage::from_generation(body);
@@ -44,8 +45,9 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
     };
     let reason = candidate.finish_reason.as_deref();
     let mut parts = parts(candidate.content.unwrap_or_default(), &id);
-    if let Some(reason) = reason.filter(|reason| parts.is_empty() && says_spoilt(reason)) {
-        return Err(error(format!("the model gave no answer: {reason}")));
+    let is_spoilt = |reason: &&str| says_spoilt(reason) || parts.is_empty() && *reason == "OTHER";
+    if let Some(reason) = reason.filter(is_spoilt) {
+        return Err(error(format!("the model gave no usable answer: {reason}")));
     }
     let finish = finish(reason);
     if finish == FinishReason::Refusal {
@@ -121,20 +123,6 @@ pub(super) fn finish(reason: Option<&str>) -> FinishReason {
     }
 }
 
-/// Whether an end of that reason is the model's failure. Where nothing was said before it, another
-/// attempt is worth more than an empty answer.
-pub(super) fn says_spoilt(reason: &str) -> bool {
-    matches!(
-        reason,
-        "MALFORMED_FUNCTION_CALL"
-            | "UNEXPECTED_TOOL_CALL"
-            | "TOO_MANY_TOOL_CALLS"
-            | "MISSING_THOUGHT_SIGNATURE"
-            | "MALFORMED_RESPONSE"
-            | "OTHER"
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,6 +135,8 @@ mod tests {
             r#"{"candidates":[]}"#,
             r#"{"promptFeedback":{}}"#,
             r#"{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL"}]}"#,
+            r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"MALFORMED_FUNCTION_CALL"}]}"#,
+            r#"{"candidates":[{"content":{},"finishReason":"OTHER"}]}"#,
         ] {
             assert!(read_answer(body.as_bytes()).is_err(), "{body}");
         }

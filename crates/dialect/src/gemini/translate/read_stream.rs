@@ -5,12 +5,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use sluicegate_catalog::Provider;
 
-use super::read_answer::{call_id, finish, says_spoilt};
+use super::read_answer::{call_id, finish};
 use super::{logprobs, wire};
 use crate::canonical::arguments::NO_ARGUMENTS;
 use crate::canonical::seal::of_google;
 use crate::canonical::{Event, FinishReason};
-use crate::gemini::endings::says_ended;
+use crate::gemini::endings::{says_ended, says_spoilt};
 use crate::gemini::stream::object_of;
 use crate::json::{self, Cursor};
 use crate::sse::{self, Decoder, EventTooLarge, LONG_EVENT_BYTES_MAX};
@@ -127,6 +127,13 @@ impl StreamReader {
             self.finish = Some(FinishReason::Refusal);
             return;
         };
+        let reason = candidate.finish_reason.as_deref();
+        let reason = reason.filter(|reason| says_ended(reason));
+        let message = candidate.finish_message;
+        if let Some(reason) = reason.filter(|reason| says_spoilt(reason)) {
+            let error = UpstreamError::no_answer(reason, message.as_deref());
+            return self.fail(error, events);
+        }
         for part in candidate.content.unwrap_or_default().parts.0 {
             self.read_part(part, events);
         }
@@ -134,21 +141,16 @@ impl StreamReader {
         if !told.is_empty() {
             events.push(Event::Logprobs(told));
         }
-        match candidate.finish_reason.as_deref() {
-            Some(reason) if !says_ended(reason) => {}
+        match reason {
             None => {}
-            Some(reason) if !self.says && says_spoilt(reason) => {
-                let message = format!("the model gave no answer: {reason}");
-                let error = UpstreamError {
-                    message,
-                    ..UpstreamError::not_readable()
-                };
+            Some("OTHER") if !self.says => {
+                let error = UpstreamError::no_answer("OTHER", message.as_deref());
                 self.fail(error, events);
             }
             Some(reason) => {
                 let finish = finish(Some(reason));
                 if finish == FinishReason::Refusal {
-                    events.extend(candidate.finish_message.map(Event::Refusal));
+                    events.extend(message.map(Event::Refusal));
                 }
                 self.finish = Some(finish);
             }
