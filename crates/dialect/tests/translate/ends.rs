@@ -55,6 +55,39 @@ fn chat_chunks((from, id): (ProviderDialect, &str), wire: Vec<u8>) -> Vec<Value>
         .collect()
 }
 
+#[test]
+fn why_claude_refuses_is_told() {
+    let details = |explanation: &Value| json!({"type": "refusal", "category": "cyber", "explanation": explanation});
+    let why = json!("This was about hacking.");
+    for (details, told) in [
+        (details(&why), &why),
+        (details(&Value::Null), &Value::Null),
+        (json!("refusal"), &Value::Null),
+        (Value::Null, &Value::Null),
+    ] {
+        let message = json!({"id": "m", "type": "message", "role": "assistant", "model": "claude", "content": [],
+            "stop_reason": "refusal", "stop_details": details, "usage": {"input_tokens": 3, "output_tokens": 1}});
+        let from = ProviderDialect::from(Dialect::Anthropic);
+        let completion = written(from, &message, Dialect::OpenAiChat);
+        assert_eq!(completion["choices"][0]["message"]["refusal"], *told);
+        assert_eq!(completion["choices"][0]["finish_reason"], "content_filter");
+        let response = written(from, &message, Dialect::OpenAiResponses);
+        assert_eq!(response["output"][0]["content"][0]["refusal"], *told);
+
+        let start = json!({"type": "message_start", "message": {"id": "m", "model": "claude", "content": [], "usage": {"input_tokens": 3}}});
+        let end = json!({"type": "message_delta", "delta": {"stop_reason": "refusal", "stop_details": details},
+            "usage": {"output_tokens": 1}});
+        let wire =
+            format!("data: {start}\n\ndata: {end}\n\ndata: {{\"type\":\"message_stop\"}}\n\n");
+        let chunks = chat_chunks((from, "anthropic"), wire.into_bytes());
+        let mut refusals = chunks
+            .iter()
+            .filter_map(|chunk| chunk["choices"][0]["delta"].get("refusal"));
+        assert_eq!(refusals.next().unwrap_or(&Value::Null), told);
+        assert_eq!(refusals.next(), None);
+    }
+}
+
 /// A call that the model has spoilt is none to an agent, and the text before it no answer.
 #[test]
 fn what_the_model_has_spoilt_ends_with_an_error() {

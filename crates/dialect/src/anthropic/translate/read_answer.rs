@@ -1,7 +1,9 @@
 //! A message into the canonical form.
 
 use super::wire;
+use crate::anthropic::endings::refusal_explained;
 use crate::canonical::{Answer, FinishReason, Part};
+use crate::json::Cursor;
 use crate::wire_form::parse;
 use crate::{RequestError, Usage};
 
@@ -18,12 +20,18 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
             message: "the answer has no content".to_owned(),
         });
     };
+    let mut parts: Vec<Part> = content.into_iter().filter_map(part).collect();
+    let finish = finish(wire.stop_reason.as_deref(), wire.stop_sequence);
+    if finish == FinishReason::Refusal {
+        let explained = refusal_explained(body, Cursor::new(body).position());
+        parts.extend(explained.map(Part::Refusal));
+    }
     Ok(Answer {
         id: wire.id.unwrap_or_default(),
         model: wire.model.unwrap_or_default(),
-        parts: content.into_iter().filter_map(part).collect(),
+        parts,
         logprobs: Vec::new(),
-        finish: finish(wire.stop_reason.as_deref(), wire.stop_sequence),
+        finish,
         usage: Usage::from_message(body),
     })
 }

@@ -8,6 +8,7 @@ use sluicegate_catalog::Provider;
 use super::read_answer::finish;
 use super::wire;
 use crate::UpstreamError;
+use crate::anthropic::endings::refusal_explained;
 use crate::anthropic::usage::Told;
 use crate::canonical::{Event, FinishReason};
 use crate::json::{self, Cursor, Span};
@@ -131,7 +132,13 @@ impl StreamReader {
                 let delta = told.delta.unwrap_or_default();
                 if let Some(reason) = delta.stop_reason.filter(|reason| !reason.is_empty()) {
                     self.start(events);
-                    self.finish = Some(finish(Some(&reason), delta.stop_sequence));
+                    let finish = finish(Some(&reason), delta.stop_sequence);
+                    if finish == FinishReason::Refusal {
+                        let delta = json::member(data, root, "delta");
+                        let explained = delta.and_then(|at| refusal_explained(data, at.start));
+                        events.extend(explained.map(Event::Refusal));
+                    }
+                    self.finish = Some(finish);
                 }
             }
             "message_stop" => self.end(events),
