@@ -31,6 +31,7 @@ mod model_member;
 mod object_only;
 pub mod openai;
 mod operation;
+mod output_tally;
 mod period;
 mod progress;
 mod provider_dialect;

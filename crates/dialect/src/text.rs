@@ -51,6 +51,13 @@ impl TextTally {
         self.count(BREAK, text);
     }
 
+    /// Adds more of a text of which the last byte was `before`, 0 where it begins. Gives the last byte of it now.
+    pub(crate) fn add_behind(&mut self, before: u8, text: &[u8]) -> u8 {
+        self.bytes += text.len() as u64;
+        self.count(before, text);
+        text.last().copied().unwrap_or(before)
+    }
+
     /// Counts all but the bytes of `text`, which follows on the byte `before`.
     fn count(&mut self, before: u8, text: &[u8]) {
         let Some((first, rest)) = text.split_first() else {

@@ -8,11 +8,12 @@ use sluicegate_catalog::Provider;
 use crate::canonical::{Answer, CallsInOrder, Event, FinishReason, Stamp};
 use crate::openai::UsageChunk;
 use crate::operation::gemini_error;
+use crate::output_tally::OutputTally;
 use crate::shape::ShapedEvents;
 use crate::sse::EventTooLarge;
 use crate::{
-    Dialect, ErrorOut, Misshapen, Progress, ProviderDialect, Shape, TextTally, Usage, anthropic,
-    bedrock, cohere, gemini, openai, responses, text_tokens,
+    Dialect, ErrorOut, Misshapen, Progress, ProviderDialect, Shape, Usage, anthropic, bedrock,
+    cohere, gemini, openai, responses,
 };
 
 /// One streamed answer, read in the provider's dialect and written in the client's.
@@ -32,7 +33,8 @@ pub struct StreamTranslation {
     progress: Progress,
     /// What the client is told where the provider told no usage: the input, and the texts of the output.
     input_tokens: u64,
-    output: TextTally,
+    output: OutputTally,
+    estimated: bool,
 }
 
 impl StreamTranslation {
@@ -62,7 +64,8 @@ impl StreamTranslation {
                 ProviderDialect::Cohere => Reader::Cohere(cohere::StreamReader::new(provider)),
             },
             input_tokens: stamp.input_tokens,
-            output: TextTally::default(),
+            output: OutputTally::default(),
+            estimated: false,
             writer: Writer::new(to, stamp, usage_chunk),
             events: Vec::new(),
             order: CallsInOrder::default(),
@@ -143,18 +146,16 @@ impl StreamTranslation {
     fn write(&mut self, out: &mut BytesMut) {
         for mut event in self.events.drain(..) {
             self.progress.note(&event);
-            if let Some(text) = event.output() {
-                self.output.add(text.as_bytes());
-            }
+            self.output.add(&event);
             if let Event::End { usage, .. } = &mut event
                 && self.progress.usage.is_none()
             {
                 *usage = Some(Usage {
                     input_tokens: self.input_tokens,
-                    output_tokens: text_tokens(&self.output),
+                    output_tokens: self.output.tokens(),
                     ..Usage::default()
                 });
-                self.writer.remark("the usage is an estimate", out);
+                self.estimated = true;
             }
             self.order.take(event, &mut self.ordered);
             for event in self.ordered.drain(..) {
@@ -165,6 +166,9 @@ impl StreamTranslation {
             }
             for event in self.passing.drain(..) {
                 self.progress.note_passed(&event);
+                if self.estimated && matches!(event, Event::End { .. }) {
+                    self.writer.mark_estimate(out);
+                }
                 self.writer.write(&event, out);
             }
         }
@@ -210,16 +214,17 @@ impl Writer {
         }
     }
 
-    /// Writes a remark that no client takes for an event, where the dialect has such a thing.
-    fn remark(&self, remark: &str, out: &mut BytesMut) {
+    /// Says of the usage that comes next, if it is told at all, that it is an estimate of ours: in the words of the header that an
+    /// answer has which comes whole.
+    fn mark_estimate(&mut self, out: &mut BytesMut) {
         match self {
+            Self::OpenAiChat(writer) if !writer.tells_usage() => {}
             Self::OpenAiChat(_) | Self::Anthropic(_) | Self::OpenAiResponses(_) => {
-                out.extend_from_slice(b": ");
-                out.extend_from_slice(remark.as_bytes());
-                out.extend_from_slice(b"\n");
+                // A comment: no client takes it for an event.
+                out.extend_from_slice(b": x-sluicegate-usage: estimate\n");
             }
-            // Its SDK takes every line for JSON.
-            Self::Gemini(_) => {}
+            // Its SDK takes every line for JSON, and leaves out members that it does not know.
+            Self::Gemini(writer) => writer.mark_estimate(),
         }
     }
 

@@ -229,6 +229,13 @@ pub(super) struct Answer {
     pub(super) prompt_feedback: Option<PromptFeedback>,
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub(super) usage_metadata: Option<UsageMetadata>,
+    /// A member of ours: what is to be known of the usage.
+    #[serde(
+        rename = "x-sluicegate-usage",
+        skip_deserializing,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(super) usage_note: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) model_version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -28,6 +28,7 @@ pub struct StreamWriter {
     /// Whether a call was cut.
     cuts: bool,
     refuses: bool,
+    estimated: bool,
     ended: bool,
 }
 
@@ -50,6 +51,7 @@ impl StreamWriter {
             calls: false,
             cuts: false,
             refuses: false,
+            estimated: false,
             ended: false,
         }
     }
@@ -57,6 +59,11 @@ impl StreamWriter {
     /// Writes in that framing from the beginning.
     pub(crate) const fn frame(&mut self, framing: Framing) {
         self.frames = Frames::new(framing);
+    }
+
+    /// The usage that is told at the end is an estimate of ours.
+    pub(crate) const fn mark_estimate(&mut self) {
+        self.estimated = true;
     }
 
     /// Appends what the client gets of `event`, the next in the order that `CallsInOrder` makes. Nothing
@@ -113,6 +120,7 @@ impl StreamWriter {
                 };
                 let mut chunk = self.chunk(Vec::new(), Some(finish_reason(&finish)));
                 chunk.usage_metadata = usage.map(wire::UsageMetadata::from);
+                chunk.usage_note = self.estimated.then_some("estimate");
                 self.frames.chunk(&to_json(&chunk), out);
                 self.end(out);
             }

@@ -35,6 +35,11 @@ impl StreamWriter {
         }
     }
 
+    /// Whether the client sees the usage.
+    pub(crate) fn tells_usage(&self) -> bool {
+        self.usage_chunk == UsageChunk::Pass
+    }
+
     /// Appends what the client gets of `event`, the next in the order that `CallsInOrder` makes.
     ///
     /// Sealed thoughts come once, all together, before the end: some SDKs put pieces of a member that
