@@ -14,7 +14,7 @@ use crate::shape::{instruct, repair};
 use crate::translate_stream::write_streamed;
 use crate::{
     AnswerStream, Changes, Envelope, Fit, Misshapen, Operation, ProviderDialect, RequestError,
-    Seals, Shape, StreamTranslation, Translation, UpstreamError, Usage, anthropic, gemini,
+    Seals, Shape, StreamTranslation, Translation, UpstreamError, Usage, anthropic, gemini, json,
     model_member, responses,
 };
 use checked::{shape_of, shaped};
@@ -214,20 +214,21 @@ impl Crossing {
         shape: Option<&Shape>,
         stamp: impl FnOnce() -> Stamp,
     ) -> Result<Whole, RequestError> {
+        let read = json::without_mark(&body);
         match self {
-            Self::Same(Operation::Responses) if responses::has_failed(&body) => Err(RequestError {
+            Self::Same(Operation::Responses) if responses::has_failed(read) => Err(RequestError {
                 param: None,
                 message: "the response has failed".to_owned(),
             }),
             Self::Same(operation) => Ok(Whole {
-                usage: operation.usage(&body),
+                usage: operation.usage(read),
                 estimated: false,
-                cut: operation.is_cut(&body),
+                cut: operation.is_cut(read),
                 misshapen: None,
                 body,
             }),
             Self::Translated { client, provider } => {
-                let mut answer = provider.read_answer(&body)?;
+                let mut answer = provider.read_answer(read)?;
                 let usage = answer.usage;
                 let fit = shape.map_or(Ok(Fit::AsItIs), |shape| shape.fit(&mut answer));
                 let mut estimated = false;
@@ -265,7 +266,7 @@ impl Crossing {
             Self::Same(operation) => (operation, operation.dialect().into()),
             Self::Translated { client, provider } => (client, provider),
         };
-        let mut answer = provider.read_answer(body)?;
+        let mut answer = provider.read_answer(json::without_mark(body))?;
         let usage = answer.usage;
         let fit = shape.map(|shape| shape.fit(&mut answer));
         let (dialect, framing) = (client.dialect(), client.framing());

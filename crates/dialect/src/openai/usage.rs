@@ -29,11 +29,11 @@ impl Usage {
         while let Some(key) = cursor.next_key() {
             match &*key.name(text) {
                 b"prompt_tokens" => {
-                    usage.input_tokens = json::unsigned(text, &cursor.skip()?)?;
+                    usage.input_tokens = json::count(text, &cursor.skip()?)?;
                     told = true;
                 }
                 b"completion_tokens" => {
-                    usage.output_tokens = json::unsigned(text, &cursor.skip()?)?;
+                    usage.output_tokens = json::count(text, &cursor.skip()?)?;
                     told = true;
                 }
                 b"prompt_tokens_details" => {
@@ -55,7 +55,7 @@ fn detail(details: &Cursor<'_>, name: &str) -> u64 {
     let text = details.text();
     let value = json::member(text, details.position(), name);
     value
-        .and_then(|value| json::unsigned(text, &value))
+        .and_then(|value| json::count(text, &value))
         .unwrap_or(0)
 }
 

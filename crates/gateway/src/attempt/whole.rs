@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use serde::de::IgnoredAny;
 use sluicegate_core::Outcome;
-use sluicegate_dialect::charge_told;
+use sluicegate_dialect::{charge_told, without_mark};
 
 use super::{Answer, AnswerBody, Call, innermost};
 use crate::charge_drift::Source;
@@ -75,7 +75,7 @@ impl Call<'_> {
         }
         let body = body.freeze();
         // Whatever its type says: every whole answer of every dialect is JSON.
-        if serde_json::from_slice::<IgnoredAny>(&body).is_err() {
+        if serde_json::from_slice::<IgnoredAny>(without_mark(&body)).is_err() {
             let what = if body.trim_ascii().is_empty() {
                 "an empty body"
             } else {

@@ -2,7 +2,7 @@
 
 use super::wire;
 use crate::canonical::{Answer, FinishReason, Part};
-use crate::wire_form::parse;
+use crate::wire_form::parse_answer;
 use crate::{RequestError, Usage};
 
 /// Reads an answer that came whole. It names neither itself nor its model. Calls of tools that the
@@ -11,7 +11,7 @@ use crate::{RequestError, Usage};
 /// # Errors
 /// [`RequestError`] where it is no answer: not JSON, or without a message.
 pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
-    let wire: wire::Answer = parse(body)?;
+    let wire: wire::Answer = parse_answer(body)?;
     let Some(message) = wire.output.and_then(|output| output.message) else {
         return Err(RequestError {
             param: None,

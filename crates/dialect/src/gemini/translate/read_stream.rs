@@ -12,7 +12,7 @@ use crate::canonical::{Event, FinishReason};
 use crate::gemini::stream::object_of;
 use crate::json::{self, Cursor};
 use crate::sse::{self, Decoder, EventTooLarge, LONG_EVENT_BYTES_MAX};
-use crate::{UpstreamError, Usage, upstream_error};
+use crate::{UpstreamError, Usage, lenient, upstream_error};
 
 /// As many calls of tools are followed; more are left out, which no model reaches.
 const CALLS_MAX: u32 = 1_024;
@@ -97,7 +97,7 @@ impl StreamReader {
             let error = upstream_error::in_stream(&self.provider, data, at.start);
             return self.fail(error, events);
         }
-        match serde_json::from_slice::<wire::Answer>(data) {
+        match lenient::from_slice::<wire::Answer>(data) {
             Ok(chunk) => self.read_chunk(chunk, data, events),
             Err(_) => self.fail(UpstreamError::not_readable(), events),
         }

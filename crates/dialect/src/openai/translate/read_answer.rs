@@ -2,27 +2,30 @@
 
 use super::{logprobs, wire};
 use crate::canonical::{Answer, FinishReason, Part};
-use crate::wire_form::{TextOr, parse};
+use crate::wire_form::{TextOr, parse_answer};
 use crate::{RequestError, Usage};
 
 /// So much of an answer's id is in the ids that are made up for its calls.
 const ANSWER_ID_BYTES_MAX: usize = 64;
 
-/// Reads an answer that came whole: its first choice, as no more than one was asked for.
+/// Reads an answer that came whole: its first choice by their indexes, as no more than one was asked for.
 ///
 /// # Errors
 /// [`RequestError`] where it is no answer: not JSON, or without a choice.
 pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
-    let wire: wire::Answer = parse(body)?;
-    let choice = wire.choices.and_then(|choices| choices.into_iter().next());
-    let Some(choice) = choice else {
+    let wire: wire::Answer = parse_answer(body)?;
+    let mut choices = wire.choices.unwrap_or_default();
+    let is_first = |choice: &wire::Choice| choice.index.unwrap_or(0) == 0;
+    let first = choices.iter().position(is_first).unwrap_or(0);
+    let Some(choice) = choices.drain(..).nth(first) else {
         return Err(RequestError {
             param: None,
             message: "the answer has no choice".to_owned(),
         });
     };
     let id = wire.id.unwrap_or_default();
-    let parts = parts(choice.message.unwrap_or_default(), &id);
+    let message = choice.message.or(choice.delta);
+    let parts = parts(message.unwrap_or_default(), &id);
     let mut answer = Answer {
         id,
         model: wire.model.unwrap_or_default(),

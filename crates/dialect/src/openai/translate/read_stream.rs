@@ -11,7 +11,7 @@ use crate::canonical::{Event, FinishReason};
 use crate::json::{self, Cursor};
 use crate::sse::{self, Decoder, EventTooLarge};
 use crate::wire_form::TextOr;
-use crate::{UpstreamError, Usage, upstream_error};
+use crate::{UpstreamError, Usage, lenient, upstream_error};
 
 /// As many calls of tools are followed; the pieces of more belong to the last.
 const CALLS_MAX: usize = 1_024;
@@ -97,7 +97,7 @@ impl StreamReader {
             self.fail(upstream_error::in_stream(&self.provider, data, at), events);
             return;
         }
-        match serde_json::from_slice::<wire::Answer>(data) {
+        match lenient::from_slice::<wire::Answer>(data) {
             Ok(chunk) => self.read_chunk(chunk, data, events),
             Err(_) => self.fail(UpstreamError::not_readable(), events),
         }
@@ -118,7 +118,8 @@ impl StreamReader {
                 usage: None,
             });
         }
-        self.read_delta(choice.message.unwrap_or_default(), events);
+        let delta = choice.delta.or(choice.message);
+        self.read_delta(delta.unwrap_or_default(), events);
         let told = logprobs::read_choice(choice.logprobs.as_deref());
         if !told.is_empty() {
             events.push(Event::Logprobs(told));

@@ -262,8 +262,9 @@ pub(super) struct Answer {
 #[serde(default)]
 pub(super) struct Choice {
     pub(super) index: Option<u64>,
-    #[serde(alias = "delta")]
     pub(super) message: Option<Message>,
+    /// What a chunk adds; some servers repeat all until then as the message beside it.
+    pub(super) delta: Option<Message>,
     pub(super) finish_reason: Option<String>,
     pub(super) logprobs: Option<Box<RawValue>>,
 }
