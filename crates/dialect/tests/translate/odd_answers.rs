@@ -210,3 +210,32 @@ fn usage_in_floats_is_usage() {
         assert_eq!(answer.usage, Some(told), "{body}");
     }
 }
+
+/// Mistral's models say what they thought in a part of the content.
+#[test]
+fn thoughts_among_the_content_are_thoughts() {
+    let content = r#"[{"type":"thinking","thinking":[{"type":"text","text":"mul"},{"type":"text","text":"ling"}]},{"type":"text","text":"y"}]"#;
+    let thought = Part::Thinking {
+        text: "mulling".to_owned(),
+        signature: None,
+    };
+    let body = format!(r#"{{"choices":[{{"message":{{"content":{content}}}}}]}}"#);
+    assert_eq!(
+        parts(OpenAiChat, &body),
+        [thought, Part::Text("y".to_owned())]
+    );
+    let said = streamed(
+        0,
+        &[
+            &format!(r#"{{"choices":[{{"delta":{{"content":{content}}}}}]}}"#),
+            r#"{"choices":[{"delta":{"content":"z"},"finish_reason":"stop"}]}"#,
+            "[DONE]",
+        ],
+    );
+    let thought = said.find(r#""thinking":"mulling""#).expect("a thought");
+    assert!(
+        said.find(r#""text":"y""#)
+            .is_some_and(|text| text > thought),
+        "{said}"
+    );
+}

@@ -40,18 +40,19 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
 
 fn parts(message: wire::Message, answer_id: &str) -> Vec<Part> {
     let mut parts = Vec::new();
+    let thought = |text| Part::Thinking {
+        text,
+        signature: None,
+    };
     let thoughts = message.reasoning_content.or(message.reasoning);
-    if let Some(text) = thoughts.filter(|text| !text.is_empty()) {
-        parts.push(Part::Thinking {
-            text,
-            signature: None,
-        });
-    }
+    parts.extend(thoughts.filter(|text| !text.is_empty()).map(thought));
     match message.content {
         Some(TextOr::Text(text)) if !text.is_empty() => parts.push(Part::Text(text)),
         Some(TextOr::List(list)) => {
-            let texts = list.into_iter().filter_map(|part| part.text);
-            parts.extend(texts.map(Part::Text));
+            for part in list {
+                parts.extend(part.thought().map(thought));
+                parts.extend(part.text.map(Part::Text));
+            }
         }
         _ => {}
     }

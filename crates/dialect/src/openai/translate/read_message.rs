@@ -78,10 +78,14 @@ fn content(
             for (index, mut wire) in list.into_iter().enumerate() {
                 let place = format!("{place}.content[{index}]");
                 let unknown = std::mem::take(&mut wire.unknown);
+                let thinks = wire.thinking.is_some();
                 match part(wire) {
                     Ok(part) => {
                         // What a cache may keep is a hint that some servers take.
                         unsaid.members(&place, &unknown, &["cache_control"]);
+                        if thinks {
+                            unsaid.name(format!("{place}.thinking"));
+                        }
                         parts.push(Placed::new(part, place));
                     }
                     Err("") => unsaid.name(place),

@@ -136,8 +136,10 @@ impl StreamReader {
         match delta.content {
             Some(TextOr::Text(text)) if !text.is_empty() => events.push(Event::Text(text)),
             Some(TextOr::List(parts)) => {
-                let texts = parts.into_iter().filter_map(|part| part.text);
-                events.extend(texts.filter(is_some).map(Event::Text));
+                for part in parts {
+                    events.extend(part.thought().map(Event::Thinking));
+                    events.extend(part.text.filter(is_some).map(Event::Text));
+                }
             }
             _ => {}
         }
