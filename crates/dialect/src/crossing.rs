@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use sluicegate_catalog::{Endpoint, Provider};
 
-use crate::canonical::{Answer, FinishReason, Inexpressible, ReadRequest, Stamp, Target};
+use crate::canonical::{Answer, Feature, FinishReason, Inexpressible, ReadRequest, Stamp, Target};
 use crate::openai::{ChatStream, UsageChunk};
 use crate::prune::prune;
 use crate::shape::{instruct, repair};
@@ -68,6 +68,10 @@ pub struct Whole {
     pub estimated: bool,
     /// Whether it was cut at its maximum.
     pub cut: bool,
+    /// What of the provider's answer the body has no words for: images, documents, sound.
+    pub lost: Vec<Feature>,
+    /// Whether nothing of the answer is left without these. The body is of no use then.
+    pub emptied: bool,
     /// What is wrong with its form, where it has to have one. The body is of no use then.
     pub misshapen: Option<Misshapen>,
 }
@@ -224,6 +228,8 @@ impl Crossing {
                 usage: operation.usage(read),
                 estimated: false,
                 cut: operation.is_cut(read),
+                lost: Vec::new(),
+                emptied: false,
                 misshapen: None,
                 body,
             }),
@@ -232,8 +238,12 @@ impl Crossing {
                 let usage = answer.usage;
                 let fit = shape.map_or(Ok(Fit::AsItIs), |shape| shape.fit(&mut answer));
                 let mut estimated = false;
+                let mut lost = client.dialect().lost_of(&answer);
                 let body = match fit {
-                    Ok(Fit::AsItIs) if self.keeps_dialect() => body,
+                    Ok(Fit::AsItIs) if self.keeps_dialect() => {
+                        lost.clear();
+                        body
+                    }
                     _ => {
                         let stamp = stamp();
                         estimated = answer.estimate_usage(stamp.input_tokens);
@@ -245,6 +255,8 @@ impl Crossing {
                     usage,
                     estimated,
                     cut: is_cut(&answer),
+                    emptied: !lost.is_empty() && answer.is_media_alone(),
+                    lost,
                     misshapen: fit.err(),
                 })
             }
@@ -274,6 +286,8 @@ impl Crossing {
             estimated: answer.estimate_usage(stamp.input_tokens),
             usage,
             cut: is_cut(&answer),
+            lost: answer.media(),
+            emptied: answer.is_media_alone(),
             misshapen: fit.and_then(Result::err),
             body: write_streamed(dialect, framing, answer, stamp, usage_chunk),
         })

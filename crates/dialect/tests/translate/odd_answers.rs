@@ -1,10 +1,12 @@
 //! What servers write that no provider documents: answers and streams of which everything that can be understood reaches the client.
 
+use bytes::Bytes;
 use sluicegate_dialect::Dialect::{self, Anthropic, Gemini, OpenAiChat, OpenAiResponses};
-use sluicegate_dialect::canonical::Part;
-use sluicegate_dialect::{ProviderDialect, Usage};
+use sluicegate_dialect::canonical::{Feature, Part};
+use sluicegate_dialect::gemini::{Call, Framing};
+use sluicegate_dialect::{Crossing, Operation, ProviderDialect, Usage, Whole};
 
-use crate::fixtures::play;
+use crate::fixtures::{play, stamp};
 use crate::frames::framed;
 use crate::provider_only;
 
@@ -238,4 +240,74 @@ fn thoughts_among_the_content_are_thoughts() {
             .is_some_and(|text| text > thought),
         "{said}"
     );
+}
+
+const IMAGES: [(ProviderDialect, &str); 3] = [
+    (
+        ProviderDialect::Shared(Gemini),
+        r#"{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"QUJD"}}@]}}]}"#,
+    ),
+    (
+        ProviderDialect::Bedrock,
+        r#"{"output":{"message":{"content":[{"image":{"format":"png","source":{"bytes":"QUJD"}}}@]}}}"#,
+    ),
+    (
+        ProviderDialect::Shared(OpenAiChat),
+        r#"{"choices":[{"message":{"content":[@],"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}]}}]}"#,
+    ),
+];
+
+/// The answer as a client of `operation` gets it.
+fn whole(from: ProviderDialect, operation: Operation, body: &str) -> Whole {
+    let crossing = Crossing::Translated {
+        client: operation,
+        provider: from,
+    };
+    let whole = crossing.whole(Bytes::copy_from_slice(body.as_bytes()), None, stamp);
+    whole.expect(body)
+}
+
+#[test]
+fn an_image_in_an_answer_is_carried_or_told() {
+    let google = Operation::Content(Call::GenerateContent, Framing::Events);
+    for (from, body) in IMAGES {
+        let alone = body.replace('@', "");
+        let text = match from {
+            ProviderDialect::Bedrock => r#",{"text":"y"}"#,
+            ProviderDialect::Shared(OpenAiChat) => r#"{"type":"text","text":"y"}"#,
+            _ => r#",{"text":"y"}"#,
+        };
+        let with_text = body.replace('@', text);
+        for operation in [Operation::Messages, Operation::Responses] {
+            let told = whole(from, operation, &with_text);
+            assert_eq!(told.lost, [Feature::Images], "{with_text}");
+            assert!(!told.emptied, "{with_text}");
+            assert!(whole(from, operation, &alone).emptied, "{alone}");
+        }
+        let carried = whole(from, google, &alone);
+        assert!(carried.lost.is_empty() && !carried.emptied, "{alone}");
+        let body = String::from_utf8_lossy(&carried.body).into_owned();
+        assert!(body.contains(r#""data":"QUJD""#), "{body}");
+    }
+}
+
+#[test]
+fn what_is_said_aloud_is_told_by_its_words() {
+    let body = r#"{"choices":[{"message":{"content":null,"audio":{"id":"a","data":"QUJD","transcript":"y"}}}]}"#;
+    let told = whole(OpenAiChat.into(), Operation::Messages, body);
+    assert_eq!((told.lost, told.emptied), (vec![Feature::Audio], false));
+    let body = String::from_utf8_lossy(&told.body).into_owned();
+    assert!(body.contains(r#""text":"y""#), "{body}");
+}
+
+#[test]
+fn a_stream_of_images_alone_fails_in_words() {
+    let google = r#"{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"QUJD"}}]},"finishReason":"STOP"}]}"#;
+    let router = r#"{"choices":[{"delta":{"images":[{"image_url":{"url":"data:image/png;base64,QUJD"}}]},"finish_reason":"stop"}]}"#;
+    let drafted = google.replacen("[{\"inline", r#"[{"thought":true,"text":"hm"},{"inline"#, 1);
+    for (from, data) in [(3, google), (3, drafted.as_str()), (0, router)] {
+        let (_, progress) = play(from, 1, [format!("data: {data}\n\n").as_bytes()]);
+        let error = progress.error.expect("nothing could be told");
+        assert!(error.message.contains("images or sound alone"), "{error:?}");
+    }
 }

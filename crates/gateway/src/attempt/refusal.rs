@@ -62,6 +62,8 @@ impl Call<'_> {
                     usage: None,
                     estimated: false,
                     cut: false,
+                    lost: Vec::new(),
+                    emptied: false,
                     misshapen: None,
                 }),
                 fault: Some(error.class),

@@ -1,7 +1,7 @@
 //! An answer of Converse into the canonical form.
 
 use super::wire;
-use crate::canonical::{Answer, FinishReason, Part};
+use crate::canonical::{Answer, Base64, FinishReason, MediaType, Part, Source};
 use crate::wire_form::parse_answer;
 use crate::{RequestError, Usage};
 
@@ -44,6 +44,7 @@ fn parts(block: wire::Block) -> Vec<Part> {
         parts.extend(reasoning.redacted_content.map(Part::SealedThinking));
     }
     parts.extend(block.text.filter(is_some).map(Part::Text));
+    parts.extend(block.made_image.and_then(image));
     let cited = block.citations_content.map(|cited| cited.content);
     let cited = cited.into_iter().flatten().filter_map(|piece| piece.text);
     parts.extend(cited.filter(is_some).map(Part::Text));
@@ -59,6 +60,12 @@ fn parts(block: wire::Block) -> Vec<Part> {
         });
     }
     parts
+}
+
+fn image(image: wire::MadeImage) -> Option<Part> {
+    let media_type = MediaType::parse(&format!("image/{}", image.format))?;
+    let data = Base64::parse(image.source.bytes)?;
+    Some(Part::Image(Source::Base64 { media_type, data }))
 }
 
 /// What a `stopReason` means. One that is not known is an end like others; so is output that the

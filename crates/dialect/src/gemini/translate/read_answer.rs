@@ -1,6 +1,7 @@
 //! An answer of this dialect into the canonical form.
 
 use super::function_name::made_id;
+use super::read_part::inline;
 use super::{logprobs, wire};
 use crate::canonical::seal::of_google;
 use crate::canonical::{Answer, FinishReason, Part};
@@ -76,6 +77,9 @@ fn parts(content: wire::Content, answer_id: &str) -> Vec<Part> {
             calls += 1;
             continue;
         }
+        // Images that it thought of are drafts of those that it shows.
+        let shown = part.inline_data.filter(|_| part.thought != Some(true));
+        parts.extend(shown.and_then(inline));
         let seal = part.thought_signature.filter(|seal| !seal.is_empty());
         let seal = seal.as_deref().map(of_google);
         let text = part.text.unwrap_or_default();

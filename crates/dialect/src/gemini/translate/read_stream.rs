@@ -29,6 +29,9 @@ pub struct StreamReader {
     started: bool,
     ended: bool,
     says: bool,
+    /// Whether anything but thoughts was told, and whether an image or a sound came, for which there is no event.
+    tells: bool,
+    left_out: bool,
     calls: u32,
     finish: Option<FinishReason>,
     usage: Option<Usage>,
@@ -44,6 +47,8 @@ impl StreamReader {
             started: false,
             ended: false,
             says: false,
+            tells: false,
+            left_out: false,
             calls: 0,
             finish: None,
             usage: None,
@@ -70,6 +75,9 @@ impl StreamReader {
             self.read(&event, events);
         }
         if let Some(finish) = self.finish.take().filter(|_| !self.ended) {
+            if self.left_out && !self.tells {
+                return self.fail(UpstreamError::media_alone(), events);
+            }
             self.ended = true;
             events.push(Event::End {
                 finish: finish.with_calls(self.calls > 0),
@@ -122,6 +130,7 @@ impl StreamReader {
         }
         let Some(candidate) = candidate else {
             events.extend(feedback.block_reason_message.map(Event::Refusal));
+            self.tells = true;
             self.finish = Some(FinishReason::Refusal);
             return;
         };
@@ -145,6 +154,7 @@ impl StreamReader {
             Some(reason) => {
                 let finish = finish(Some(reason));
                 if finish == FinishReason::Refusal {
+                    self.tells = true;
                     events.extend(candidate.finish_message.map(Event::Refusal));
                 }
                 self.finish = Some(finish);
@@ -157,6 +167,7 @@ impl StreamReader {
             let index = self.calls;
             self.calls += 1;
             self.says = true;
+            self.tells = true;
             events.push(Event::ToolCall {
                 index,
                 id: call_id(call.id, &self.id, &call.name, index as usize),
@@ -169,6 +180,7 @@ impl StreamReader {
             }));
             return;
         }
+        self.left_out |= part.inline_data.is_some();
         let seal = part.thought_signature.filter(|seal| !seal.is_empty());
         let seal = seal.as_deref().map(of_google);
         let text = part.text.filter(|text| !text.is_empty());
@@ -177,6 +189,7 @@ impl StreamReader {
             events.extend(text.map(Event::Thinking));
             events.extend(seal.map(Event::Signature));
         } else {
+            self.tells |= text.is_some();
             events.extend(text.map(Event::Text));
             events.extend(seal.map(Event::SealedThinking));
         }

@@ -1,6 +1,6 @@
 //! A chat completion into the canonical form.
 
-use super::{logprobs, wire};
+use super::{logprobs, read_media, wire};
 use crate::canonical::{Answer, FinishReason, Part};
 use crate::wire_form::{TextOr, parse_answer};
 use crate::{RequestError, Usage};
@@ -51,11 +51,18 @@ fn parts(message: wire::Message, answer_id: &str) -> Vec<Part> {
         Some(TextOr::List(list)) => {
             for part in list {
                 parts.extend(part.thought().map(thought));
-                parts.extend(part.text.map(Part::Text));
+                match part.text {
+                    Some(text) => parts.push(Part::Text(text)),
+                    None => parts.extend(read_media::image(part)),
+                }
             }
         }
         _ => {}
     }
+    let audio = message.audio.as_deref();
+    parts.extend(read_media::transcript(audio).map(Part::Text));
+    parts.extend(read_media::sound(audio));
+    parts.extend(read_media::images(message.images.as_deref()));
     parts.extend(message.refusal.map(Part::Refusal));
     for (index, call) in message.tool_calls.into_iter().flatten().enumerate() {
         let function = call.function.unwrap_or_default();

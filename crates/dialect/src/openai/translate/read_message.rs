@@ -22,6 +22,13 @@ pub(super) fn turn(
         }
     };
     unsaid.members(place, &message.unknown, &["annotations"]);
+    let made = [
+        ("audio", message.audio.is_some()),
+        ("images", message.images.is_some()),
+    ];
+    for (member, _) in made.iter().filter(|(_, is_there)| *is_there) {
+        unsaid.name(format!("{place}.{member}"));
+    }
     let is_result = message.role.as_deref() == Some("tool");
     if message.name.is_some() && !is_result {
         unsaid.name(format!("{place}.name"));

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use sluicegate_catalog::Provider;
 
 use super::read_answer::{call_id, finish};
-use super::{logprobs, wire};
+use super::{logprobs, read_media, wire};
 use crate::canonical::{Event, FinishReason};
 use crate::json::{self, Cursor};
 use crate::sse::{self, Decoder, EventTooLarge};
@@ -32,6 +32,9 @@ pub struct StreamReader {
     ended: bool,
     /// The calls so far: the index that the server gave each, and the beginning of its id.
     calls: Vec<(Option<u32>, String)>,
+    /// Whether anything was told, and whether an image or a sound came, for which there is no event.
+    says: bool,
+    left_out: bool,
     finish: Option<FinishReason>,
     usage: Option<Usage>,
 }
@@ -46,6 +49,8 @@ impl StreamReader {
             started: false,
             ended: false,
             calls: Vec::new(),
+            says: false,
+            left_out: false,
             finish: None,
             usage: None,
         }
@@ -119,7 +124,12 @@ impl StreamReader {
             });
         }
         let delta = choice.delta.or(choice.message);
+        let begun = events.len();
         self.read_delta(delta.unwrap_or_default(), events);
+        self.says |= events[begun..].iter().any(|event| match event {
+            Event::Thinking(_) => false,
+            event => event.is_content(),
+        });
         let told = logprobs::read_choice(choice.logprobs.as_deref());
         if !told.is_empty() {
             events.push(Event::Logprobs(told));
@@ -143,6 +153,9 @@ impl StreamReader {
             }
             _ => {}
         }
+        let audio = delta.audio.as_deref();
+        events.extend(read_media::transcript(audio).map(Event::Text));
+        self.left_out |= audio.is_some() || delta.images.is_some();
         events.extend(delta.refusal.filter(is_some).map(Event::Refusal));
         for call in delta.tool_calls.into_iter().flatten() {
             self.read_call(call, events);
@@ -195,6 +208,9 @@ impl StreamReader {
     fn end(&mut self, events: &mut Vec<Event>) {
         if std::mem::replace(&mut self.ended, true) {
             return;
+        }
+        if self.left_out && !self.says {
+            return self.fail(UpstreamError::media_alone(), events);
         }
         let finish = self.finish.take().unwrap_or(FinishReason::Stop);
         events.push(Event::End {

@@ -91,8 +91,22 @@ pub(super) struct Message {
     pub(super) name: Option<String>,
     #[serde(skip_serializing)]
     pub(super) extra_content: Option<Box<RawValue>>,
+    /// What a model made: a list of parts, as OpenRouter answers.
+    #[serde(skip_serializing)]
+    pub(super) images: Option<Box<RawValue>>,
+    /// What a model says aloud: [`Audio`] in an answer.
+    #[serde(skip_serializing)]
+    pub(super) audio: Option<Box<RawValue>>,
     #[serde(flatten, skip_serializing)]
     pub(super) unknown: Unknown,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Audio {
+    pub(super) data: String,
+    /// The words that are said.
+    pub(super) transcript: Option<String>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
