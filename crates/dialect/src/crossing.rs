@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use sluicegate_catalog::{Endpoint, Provider};
 
-use crate::canonical::{Answer, FinishReason, Inexpressible, Stamp, Target};
+use crate::canonical::{Answer, Feature, FinishReason, Inexpressible, Stamp, Target};
 use crate::openai::{ChatStream, UsageChunk};
 use crate::shape::{instruct, repair};
 use crate::translate::sayable;
@@ -16,7 +16,7 @@ use crate::translate_stream::write_streamed;
 use crate::{
     AnswerStream, Changes, Envelope, Fit, Misshapen, Operation, ProviderDialect, RequestError,
     Seals, Shape, StreamTranslation, Success, Translation, UpstreamError, Usage, anthropic, gemini,
-    model_member, responses,
+    json, model_member, responses,
 };
 use checked::{shape_of, shaped};
 
@@ -69,6 +69,10 @@ pub struct Whole {
     pub estimated: bool,
     /// Whether it was cut at its maximum.
     pub cut: bool,
+    /// What of the provider's answer the body has no words for: images, documents, sound.
+    pub lost: Vec<Feature>,
+    /// Whether nothing of the answer is left without these. The body is of no use then.
+    pub emptied: bool,
     /// What is wrong with its form, where it has to have one. The body is of no use then.
     pub misshapen: Option<Misshapen>,
 }
@@ -232,21 +236,28 @@ impl Crossing {
         shape: Option<&Shape>,
         stamp: impl FnOnce() -> Stamp,
     ) -> Result<Whole, RequestError> {
+        let read = json::without_mark(&body);
         match self {
             Self::Same(operation) => Ok(Whole {
-                usage: operation.usage(&body),
+                usage: operation.usage(read),
                 estimated: false,
-                cut: operation.is_cut(&body),
+                cut: operation.is_cut(read),
+                lost: Vec::new(),
+                emptied: false,
                 misshapen: None,
                 body,
             }),
             Self::Translated { client, provider } => {
-                let mut answer = provider.read_answer(&body)?;
+                let mut answer = provider.read_answer(read)?;
                 let usage = answer.usage;
                 let fit = shape.map_or(Ok(Fit::AsItIs), |shape| shape.fit(&mut answer));
                 let mut estimated = false;
+                let mut lost = client.dialect().lost_of(&answer);
                 let body = match fit {
-                    Ok(Fit::AsItIs) if self.keeps_dialect() => body,
+                    Ok(Fit::AsItIs) if self.keeps_dialect() => {
+                        lost.clear();
+                        body
+                    }
                     _ => {
                         let stamp = stamp();
                         estimated = answer.estimate_usage(stamp.input_tokens);
@@ -258,6 +269,8 @@ impl Crossing {
                     usage,
                     estimated,
                     cut: is_cut(&answer),
+                    emptied: !lost.is_empty() && answer.is_media_alone(),
+                    lost,
                     misshapen: fit.err(),
                 })
             }
@@ -276,7 +289,7 @@ impl Crossing {
         usage_chunk: UsageChunk,
     ) -> Result<Whole, RequestError> {
         let (Self::Same(client) | Self::Translated { client, .. }) = self;
-        let mut answer = self.answered_in().read_answer(body)?;
+        let mut answer = self.answered_in().read_answer(json::without_mark(body))?;
         let usage = answer.usage;
         let fit = shape.map(|shape| shape.fit(&mut answer));
         let (dialect, framing) = (client.dialect(), client.framing());
@@ -284,6 +297,8 @@ impl Crossing {
             estimated: answer.estimate_usage(stamp.input_tokens),
             usage,
             cut: is_cut(&answer),
+            lost: answer.media(),
+            emptied: answer.is_media_alone(),
             misshapen: fit.and_then(Result::err),
             body: write_streamed(dialect, framing, answer, stamp, usage_chunk),
         })

@@ -25,6 +25,7 @@ pub mod gemini;
 mod header_text;
 mod image;
 mod json;
+mod lenient;
 mod member_path;
 mod mistake_words;
 mod model_member;

@@ -16,7 +16,7 @@ use sluicegate_catalog::{ErrorClass, Provider};
 
 use crate::cohere::endings::failure_class;
 use crate::error_text::ErrorText;
-use crate::json::Cursor;
+use crate::json::{Cursor, without_mark};
 use crate::openai::{CHOICE_FAILED, failed_choice};
 use crate::upstream_error::{classify, in_stream, usual_status};
 use crate::{Dialect, ProviderDialect, UpstreamError};
@@ -51,6 +51,7 @@ impl Success {
         headers: &HeaderMap,
         body: &[u8],
     ) -> Self {
+        let body = without_mark(body);
         let top: Top<'_> = match serde_json::from_slice(body) {
             Ok(top) => top,
             Err(_) if body.trim_ascii().is_empty() => return Self::Unreadable("an empty body"),
@@ -261,6 +262,7 @@ mod tests {
     fn what_is_no_object_is_no_answer() {
         for (body, what) in [
             ("", "an empty body"),
+            ("\u{feff}", "an empty body"),
             (" \n", "an empty body"),
             ("null", "a body that is no JSON object"),
             ("[]", "a body that is no JSON object"),

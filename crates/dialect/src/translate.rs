@@ -7,8 +7,8 @@ mod names;
 use bytes::Bytes;
 
 use crate::canonical::{
-    Answer, Feature, Inexpressible, Lost, OutputForm, Places, ReadRequest, Request, Spot, Stamp,
-    Target, ToolChoice, WrittenRequest,
+    Answer, Feature, Inexpressible, Lost, OutputForm, Part, Places, ReadRequest, Request, Source,
+    Spot, Stamp, Target, ToolChoice, WrittenRequest,
 };
 use crate::prune::{self, prune};
 use crate::unwritten::without_unwritten;
@@ -320,6 +320,21 @@ impl Dialect {
             Self::OpenAiResponses => responses::write_answer(&answer, stamp),
             Self::Gemini => gemini::write_answer(&answer, stamp),
         }
+    }
+
+    /// What of `answer` is not in what [`write_answer`](Self::write_answer) makes of it, each kind once. Of these only Gemini's have
+    /// places for what models make besides text, where its bytes came with the answer.
+    pub(crate) fn lost_of(self, answer: &Answer) -> Vec<Feature> {
+        let mut lost = answer.media();
+        let is_elsewhere = |part: &Part| matches!(part, Part::Image(source) if !matches!(source, Source::Base64 { .. }));
+        if self == Self::Gemini {
+            lost.retain(|feature| match feature {
+                Feature::Images => answer.parts.iter().any(is_elsewhere),
+                Feature::Audio => false,
+                _ => true,
+            });
+        }
+        lost
     }
 
     /// Writes a provider's failure for a client of this dialect.

@@ -69,6 +69,14 @@ impl UpstreamError {
             message: error_text::message(message),
         }
     }
+
+    /// A stream that is translated held an image or a sound, and nothing that could be told.
+    pub(crate) fn media_alone() -> Self {
+        Self {
+            message: "the model answered with images or sound alone, which a translated stream cannot carry".to_owned(),
+            ..Self::not_readable()
+        }
+    }
 }
 
 /// Reads the body of an answer that is no success, and judges it by `provider`'s table, then by the

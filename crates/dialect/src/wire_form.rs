@@ -3,10 +3,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde::{Serialize, Serializer};
 
-use crate::{RequestError, object_only, wire_mistake};
+use crate::{RequestError, lenient, object_only, wire_mistake};
 
 /// So many names of unknown members are kept.
 const UNKNOWN_MAX: usize = 16;
@@ -99,7 +101,12 @@ impl<'de> Visitor<'de> for UnknownVisitor {
     }
 }
 
-/// A body as the wire type that it should be.
+/// The body of an answer as the wire type that it should be, as far as it can be.
+pub(crate) fn parse_answer<T: DeserializeOwned>(body: &[u8]) -> Result<T, RequestError> {
+    lenient::from_slice(body).map_err(|error| wire_mistake::told(body, &error))
+}
+
+/// The body of a request as the wire type that it should be.
 pub(crate) fn parse<'de, T: Deserialize<'de>>(body: &'de [u8]) -> Result<T, RequestError> {
     object_only::from_slice(body).map_err(|error| wire_mistake::told(body, &error))
 }

@@ -166,7 +166,8 @@ impl Metrics {
         );
         registry.register(
             "sluicegate_degraded",
-            "Requests that load changed: their max_tokens lowered, or answered from a template",
+            "Requests that load changed (max_tokens lowered, answered from a template or by a smaller model), that lost members, or of \
+             which the answer did",
             self.degraded.clone(),
         );
         registry.register(

@@ -56,13 +56,13 @@ impl Told {
                 b"output_tokens" => &mut self.output,
                 b"output_tokens_details" => {
                     let told = json::member(text, cursor.position(), "thinking_tokens");
-                    let told = told.and_then(|value| json::unsigned(text, &value));
+                    let told = told.and_then(|value| json::count(text, &value));
                     self.thinking = told.or(self.thinking);
                     continue;
                 }
                 _ => continue,
             };
-            let told = cursor.skip().and_then(|value| json::unsigned(text, &value));
+            let told = cursor.skip().and_then(|value| json::count(text, &value));
             *place = told.or(*place);
         }
         self

@@ -21,7 +21,7 @@ impl Usage {
         let usage = json::member(body, root, "usage")?.start;
         let told = |name| {
             let value = json::member(body, usage, name)?;
-            json::unsigned(body, &value)
+            json::count(body, &value)
         };
         let (input, output) = (told("inputTokens"), told("outputTokens"));
         if input.is_none() && output.is_none() {

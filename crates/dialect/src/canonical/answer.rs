@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::arguments::{NO_ARGUMENTS, are_none, break_off, cuts};
-use super::{Event, Logprob, Part};
+use super::{Event, Feature, Logprob, Part};
 use crate::{TextTally, Usage, text_tokens};
 
 /// One answer. Several to one request (`n`) are not translated.
@@ -13,7 +13,7 @@ pub struct Answer {
     pub id: String,
     /// The model that answered, in the provider's words; empty where it does not say.
     pub model: String,
-    /// Texts, thoughts, calls and refusals in their order.
+    /// Texts, thoughts, calls and refusals in their order, and what else the provider made: images, sound, documents.
     pub parts: Vec<Part>,
     /// How likely the tokens of its texts were, in their order; empty where that was not asked for.
     pub logprobs: Vec<Logprob>,
@@ -106,7 +106,7 @@ impl Answer {
                     events.push(Event::Arguments { index, text });
                     events.push(Event::CallEnd { index });
                 }
-                // No model answers with these in a form that all dialects have.
+                // No stream has a piece for these.
                 Part::Image(_)
                 | Part::Document { .. }
                 | Part::Audio { .. }
@@ -161,10 +161,39 @@ impl Answer {
         break_off(arguments) || is_last && cuts(&self.finish) && arguments.trim().is_empty()
     }
 
+    /// What it holds that is neither text nor a call, each kind once.
+    pub fn media(&self) -> Vec<Feature> {
+        let mut kinds: Vec<_> = self.parts.iter().filter_map(medium).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds
+    }
+
+    /// Whether nothing is left of it for who gets no media.
+    pub fn is_media_alone(&self) -> bool {
+        let is_said = |part: &Part| match part {
+            Part::Text(_) | Part::Refusal(_) | Part::ToolCall { .. } => true,
+            Part::Thinking { .. } | Part::SealedThinking(_) => false,
+            Part::Image(_) | Part::Document { .. } | Part::Audio { .. } => false,
+            Part::ToolResult { .. } => true,
+        };
+        !self.media().is_empty() && !self.parts.iter().any(is_said)
+    }
+
     /// Whether a tool is called.
     pub fn calls_tools(&self) -> bool {
         let is_call = |part: &Part| matches!(part, Part::ToolCall { .. });
         self.parts.iter().any(is_call)
+    }
+}
+
+/// What `part` is, where it is a medium.
+const fn medium(part: &Part) -> Option<Feature> {
+    match part {
+        Part::Image(_) => Some(Feature::Images),
+        Part::Document { .. } => Some(Feature::Documents),
+        Part::Audio { .. } => Some(Feature::Audio),
+        _ => None,
     }
 }
 

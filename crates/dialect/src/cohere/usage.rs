@@ -25,9 +25,13 @@ impl Usage {
     /// The usage of the object that begins at `at`.
     pub(super) fn told_in(body: &[u8], at: usize) -> Option<Self> {
         let usage = json::member(body, at, "usage")?.start;
+        let count = |at: usize, name: &str| {
+            let value = json::member(body, at, name)?;
+            json::count(body, &value)
+        };
         let told = |group: &str, name: &str| {
             let group = json::member(body, usage, group)?.start;
-            number(body, group, name)
+            count(group, name)
         };
         let either = |name| told("billed_units", name).or_else(|| told("tokens", name));
         let (input, output) = (either("input_tokens"), either("output_tokens"));
@@ -39,7 +43,7 @@ impl Usage {
         // rest and so is cached first.
         let read = told("tokens", "input_tokens").unwrap_or(input_tokens);
         let unbilled = read.saturating_sub(input_tokens);
-        let cached = number(body, usage, "cached_tokens").unwrap_or(0);
+        let cached = count(usage, "cached_tokens").unwrap_or(0);
         Some(Self {
             input_tokens,
             cached_input_tokens: cached.saturating_sub(unbilled).min(input_tokens),
@@ -48,17 +52,6 @@ impl Usage {
             reasoning_tokens: 0,
         })
     }
-}
-
-/// A whole number, which may be written with a fraction of zero.
-fn number(text: &[u8], at: usize, name: &str) -> Option<u64> {
-    let value = json::member(text, at, name)?;
-    let digits = text[value.clone()].iter().position(|byte| *byte == b'.');
-    let whole = digits.map_or(value.end, |digits| value.start + digits);
-    let mut fraction = text[whole..value.end].iter().skip(1);
-    fraction
-        .all(|byte| *byte == b'0')
-        .then(|| json::unsigned(text, &(value.start..whole)))?
 }
 
 #[cfg(test)]

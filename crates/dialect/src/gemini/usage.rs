@@ -48,7 +48,7 @@ pub(super) fn usage_at(text: &[u8], at: usize) -> Option<Usage> {
             b"thoughtsTokenCount" => &mut thoughts,
             _ => continue,
         };
-        let told = cursor.skip().and_then(|value| json::unsigned(text, &value));
+        let told = cursor.skip().and_then(|value| json::count(text, &value));
         *place = told.or(*place);
     }
     if prompt.is_none() && candidates.is_none() && thoughts.is_none() {

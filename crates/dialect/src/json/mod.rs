@@ -9,6 +9,7 @@
 //! loops.
 
 mod cursor;
+mod mended;
 mod scan;
 
 use std::borrow::Cow;
@@ -17,6 +18,7 @@ use std::ops::Range;
 use memchr::memchr;
 
 pub(crate) use cursor::{Cursor, Key, Piece};
+pub(crate) use mended::{mended, without_mark};
 
 /// Bytes of a text, from the first to behind the last.
 pub(crate) type Span = Range<usize>;
@@ -48,6 +50,15 @@ pub(crate) fn unsigned(text: &[u8], value: &Span) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
+/// The number of things that `value` of an answer counts: as [`unsigned`], or with a fraction of zero, as
+/// servers write that count in floats.
+pub(crate) fn count(text: &[u8], value: &Span) -> Option<u64> {
+    let point = memchr(b'.', &text[value.clone()]).map_or(value.end, |point| value.start + point);
+    let mut fraction = text[point..value.end].iter().skip(1);
+    let is_whole = fraction.all(|digit| *digit == b'0');
+    unsigned(text, &(value.start..point)).filter(|_| is_whole)
+}
+
 /// The string that `value` spans, with escapes undone; `None` where it is none or does not stand
 /// for Unicode text.
 pub(crate) fn string<'t>(text: &'t [u8], value: &Span) -> Option<Cow<'t, str>> {
@@ -77,6 +88,18 @@ mod tests {
                 expected,
                 "{text}"
             );
+        }
+        for (text, expected) in [
+            ("12", Some(12)),
+            ("12.0", Some(12)),
+            ("12.000", Some(12)),
+            ("12.5", None),
+            ("-1.0", None),
+            (".0", None),
+            ("1.0e3", None),
+            ("\"1\"", None),
+        ] {
+            assert_eq!(count(text.as_bytes(), &(0..text.len())), expected, "{text}");
         }
         let beyond = "18446744073709551616";
         assert_eq!(unsigned(beyond.as_bytes(), &(0..beyond.len())), None);

@@ -22,6 +22,7 @@ impl Usage {
     pub(crate) fn read(text: &[u8], at: usize) -> Option<Self> {
         let mut usage = Self::default();
         let mut told = false;
+        let mut total = None;
         let mut cursor = Cursor::at(text, at);
         if !cursor.enter(b'{') {
             return None;
@@ -29,12 +30,16 @@ impl Usage {
         while let Some(key) = cursor.next_key() {
             match &*key.name(text) {
                 b"prompt_tokens" => {
-                    usage.input_tokens = json::unsigned(text, &cursor.skip()?)?;
+                    usage.input_tokens = json::count(text, &cursor.skip()?)?;
                     told = true;
                 }
                 b"completion_tokens" => {
-                    usage.output_tokens = json::unsigned(text, &cursor.skip()?)?;
+                    usage.output_tokens = json::count(text, &cursor.skip()?)?;
                     told = true;
+                }
+                b"total_tokens" => {
+                    let value = cursor.skip();
+                    total = value.and_then(|value| json::count(text, &value));
                 }
                 b"prompt_tokens_details" => {
                     usage.cached_input_tokens = detail(&cursor, "cached_tokens");
@@ -46,7 +51,19 @@ impl Usage {
                 _ => {}
             }
         }
-        told.then_some(usage)
+        told.then(|| usage.with_all_output(total))
+    }
+
+    /// The same with what was thought in its output. `completion_tokens` is all output at OpenAI and
+    /// whoever follows it; xAI leaves out what its models think and adds it to the `total`
+    /// (<https://docs.x.ai/docs/guides/reasoning>). A part that exceeds its whole is none of it, either.
+    fn with_all_output(mut self, total: Option<u64>) -> Self {
+        let all = self.output_tokens.saturating_add(self.reasoning_tokens);
+        let is_told = total == Some(self.input_tokens.saturating_add(all));
+        if is_told || self.reasoning_tokens > self.output_tokens {
+            self.output_tokens = all;
+        }
+        self
     }
 }
 
@@ -55,7 +72,7 @@ fn detail(details: &Cursor<'_>, name: &str) -> u64 {
     let text = details.text();
     let value = json::member(text, details.position(), name);
     value
-        .and_then(|value| json::unsigned(text, &value))
+        .and_then(|value| json::count(text, &value))
         .unwrap_or(0)
 }
 
@@ -100,6 +117,29 @@ mod tests {
                 "{}",
                 String::from_utf8_lossy(body)
             );
+        }
+    }
+
+    #[test]
+    fn thoughts_that_are_not_among_the_output_are_added_to_it() {
+        for (told, output) in [
+            (r#""completion_tokens":7,"total_tokens":47,"#, 37),
+            (r#""completion_tokens":7.0,"total_tokens":47.0,"#, 37),
+            (r#""completion_tokens":50,"total_tokens":90,"#, 80),
+            (r#""completion_tokens":50,"total_tokens":60,"#, 50),
+            (r#""completion_tokens":50,"#, 50),
+            (r#""completion_tokens":7,"#, 37),
+        ] {
+            let body = format!(
+                r#"{{"usage":{{"prompt_tokens":10,{told}"completion_tokens_details":{{"reasoning_tokens":30}}}}}}"#
+            );
+            let usage = Usage::from_completion(body.as_bytes()).expect("it is told");
+            let told = (
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.reasoning_tokens,
+            );
+            assert_eq!(told, (10, output, 30), "{body}");
         }
     }
 

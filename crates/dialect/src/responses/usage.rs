@@ -22,7 +22,7 @@ impl Usage {
         let at = json::member(text, at, "usage")?.start;
         let number = |at: usize, name: &str| {
             let value = json::member(text, at, name)?;
-            json::unsigned(text, &value)
+            json::count(text, &value)
         };
         let detail = |details: &str, name: &str| {
             let details = json::member(text, at, details)?;

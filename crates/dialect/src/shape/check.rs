@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::bounds::Unfit;
-use super::scan::{Roots, Scan};
+use super::scan::{Roots, Scan, behind_thoughts};
 use super::schema::Schema;
 use crate::canonical::{Answer, FinishReason, OutputForm, Part};
 
@@ -74,6 +74,7 @@ impl Shape {
         if text.len() > TEXT_BYTES_MAX {
             return Err(Misshapen::new("the answer is too long", text));
         }
+        let text = behind_thoughts(text);
         let all = without_fence(text.trim());
         let mut problem = match self.problem(all) {
             None => return Ok(all),
@@ -81,7 +82,9 @@ impl Shape {
         };
         let mut scan = Scan::new(self.roots);
         scan.push(text);
+        scan.again_from(0);
         let is_all = |begin: usize, end: usize| text[begin..end] == *all;
+        let mut empty = None;
         for _ in 0..BEGINNINGS_MAX {
             let Some(begin) = scan.begin() else {
                 break;
@@ -93,13 +96,16 @@ impl Shape {
             };
             if !is_all(begin, end) {
                 match self.problem(&text[begin..end]) {
+                    None if is_empty(&text[begin..end]) => {
+                        empty = empty.or(Some(&text[begin..end]));
+                    }
                     None => return Ok(&text[begin..end]),
                     Some(other) => problem = other,
                 }
             }
             scan.again_from(end);
         }
-        Err(Misshapen::new(&problem, text))
+        empty.ok_or_else(|| Misshapen::new(&problem, text))
     }
 
     /// Makes the text of `answer` the JSON in it.
@@ -170,6 +176,14 @@ pub(super) const fn is_checked(finish: &FinishReason) -> bool {
     }
 }
 
+/// Whether it is an object or array of nothing, which prose speaks of more often than it answers with it: what else is there goes
+/// before it.
+pub(super) fn is_empty(json: &str) -> bool {
+    let inner = json.strip_prefix(['{', '[']);
+    let inner = inner.and_then(|inner| inner.strip_suffix(['}', ']']));
+    inner.is_some_and(|inner| inner.trim().is_empty())
+}
+
 /// What stands in the code fence that `text` is, or `text`.
 fn without_fence(text: &str) -> &str {
     let inner = text
@@ -225,6 +239,11 @@ mod tests {
             ("```json\n{\"a\":1}\n``` as you {wished}", Some("{\"a\":1}")),
             ("A set {\"b\": 2} and then {\"a\": 1}.", Some("{\"a\": 1}")),
             ("{\"a\": {\"a\": 1}", Some("{\"a\": 1}")),
+            (
+                "<think>maybe {\"a\":0}</think>\n{\"a\":1}",
+                Some("{\"a\":1}"),
+            ),
+            ("<think>{\"a\":0}</think>no", None),
             ("{\"a\":\"1\"}", None),
             ("{\"a\":1", None),
             ("[{\"b\":1}]", None),
@@ -232,6 +251,18 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(shape.json_in(text).ok(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn json_of_nothing_is_taken_where_there_is_no_other() {
+        let shape = of_json();
+        for (text, expected) in [
+            ("I start from {} and fill: {\"a\":1}", "{\"a\":1}"),
+            ("I start from { } and leave it at {}.", "{ }"),
+            ("{}", "{}"),
+        ] {
+            assert_eq!(shape.json_in(text), Ok(expected));
         }
     }
 

@@ -2,6 +2,11 @@
 //!
 //! Brackets are counted and strings are skipped, no more: whether it is JSON, a parser says of the whole. What is certain is that
 //! JSON which begins there ends there.
+//!
+//! Models of which nobody parts the thoughts from the answer begin it with `<think>`, and try out JSON until `</think>`: what stands
+//! there is not looked at.
+
+use memchr::memmem;
 
 /// What the text may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +30,18 @@ impl Roots {
     };
 }
 
+/// What thoughts begin with that stand in the text.
+const THOUGHTS_BEGIN: &str = "<think>";
+/// And what ends them.
+const THOUGHTS_END: &str = "</think>";
+
+/// `text` without the thoughts that it begins with, where they end.
+pub(super) fn behind_thoughts(text: &str) -> &str {
+    let thoughts = text.trim_start().strip_prefix(THOUGHTS_BEGIN);
+    let behind = thoughts.and_then(|thoughts| thoughts.split_once(THOUGHTS_END));
+    behind.map_or(text, |(_, behind)| behind)
+}
+
 /// A text so far, and what was found in it.
 #[derive(Clone, Debug)]
 pub(super) struct Scan {
@@ -37,6 +54,10 @@ pub(super) struct Scan {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
+    /// What has come may be the beginning of thoughts.
+    Before,
+    /// In thoughts, of which the end is looked for from `read` on.
+    Thinking,
     Outside,
     /// A bracket at that place; what follows tells whether it is JSON.
     Opened(usize),
@@ -64,7 +85,7 @@ impl Scan {
             roots,
             text: String::new(),
             read: 0,
-            state: State::Outside,
+            state: State::Before,
         }
     }
 
@@ -82,7 +103,7 @@ impl Scan {
     /// Where JSON begins.
     pub(super) const fn begin(&self) -> Option<usize> {
         match self.state {
-            State::Outside | State::Opened(_) => None,
+            State::Before | State::Thinking | State::Outside | State::Opened(_) => None,
             State::Inside { begin, .. } | State::Ended { begin, .. } => Some(begin),
         }
     }
@@ -103,6 +124,28 @@ impl Scan {
     }
 
     fn resume(&mut self) {
+        if let State::Before = self.state {
+            let said = self.text[self.read..].trim_start();
+            self.read = self.text.len() - said.len();
+            if said.starts_with(THOUGHTS_BEGIN) {
+                self.state = State::Thinking;
+            } else if !THOUGHTS_BEGIN.starts_with(said) {
+                self.state = State::Outside;
+            }
+        }
+        if let State::Thinking = self.state {
+            let rest = &self.text.as_bytes()[self.read..];
+            if let Some(found) = memmem::find(rest, THOUGHTS_END.as_bytes()) {
+                self.read += found + THOUGHTS_END.len();
+                self.state = State::Outside;
+            } else {
+                let partial = rest.len().min(THOUGHTS_END.len() - 1);
+                self.read = self.text.len() - partial;
+            }
+        }
+        if let State::Before | State::Thinking = self.state {
+            return;
+        }
         while self.read < self.text.len() {
             if let State::Ended { .. } = self.state {
                 return;
@@ -127,7 +170,7 @@ impl Scan {
                 depth,
                 string,
             } => self.inside(begin, depth, string, byte),
-            ended @ State::Ended { .. } => ended,
+            state @ (State::Before | State::Thinking | State::Ended { .. }) => state,
         }
     }
 
@@ -206,6 +249,15 @@ mod tests {
             ("수문 {\"이름\":\"한강\"} 끝", Some("{\"이름\":\"한강\"}")),
             ("[1,2]", None),
             ("{\"a\":1", None),
+            (
+                "<think>maybe {\"a\":0}</think>\n{\"a\":1}",
+                Some("{\"a\":1}"),
+            ),
+            (" \n<think></think></think>{\"a\":1}", Some("{\"a\":1}")),
+            ("<think>{\"a\":0}</thin", None),
+            ("<thin>{\"a\":1}", Some("{\"a\":1}")),
+            ("<th{\"a\":1}", Some("{\"a\":1}")),
+            ("So <think>{\"a\":1}</think>", Some("{\"a\":1}")),
             ("no", None),
             ("", None),
         ] {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use sluicegate_catalog::ErrorClass;
 
 use super::Misshapen;
-use super::check::{Shape, TEXT_BYTES_MAX, is_checked};
+use super::check::{Shape, TEXT_BYTES_MAX, is_checked, is_empty};
 use super::scan::Scan;
 use crate::UpstreamError;
 use crate::canonical::Event;
@@ -111,6 +111,12 @@ impl ShapedEvents {
         if self.scan.text().len() > TEXT_BYTES_MAX {
             self.wrong("the answer is too long");
             return;
+        }
+        // At the end it is what there is, unless more has come.
+        while let (Some(begin), Some(end)) = (self.scan.begin(), self.scan.end())
+            && is_empty(&self.scan.text()[begin..end])
+        {
+            self.scan.again_from(end);
         }
         let Some(begin) = self.scan.begin().filter(|_| !self.shape.roots.scalar) else {
             self.held.push(Event::Text(text));
@@ -289,6 +295,25 @@ mod tests {
         ]);
         assert_eq!(told, ["", "", "*{ \"a\"", ": [1,", "2]}", "", "."]);
         assert_eq!(wrong, None);
+    }
+
+    #[test]
+    fn json_among_thoughts_is_no_answer_and_json_of_nothing_only_where_there_is_no_other() {
+        for parts in [
+            &["<think>maybe {\"a\":0}</think>{\"a\":1}"][..],
+            &["<thi", "nk>maybe {\"a\"", ":0}</thi", "nk>{\"a\":1}"],
+            &["I start from {} and fill: {\"a\":1}"],
+            &["I start from {", "} and fill: {", "\"a\":1}"],
+        ] {
+            let parts = parts.iter().map(|part| text(part));
+            let (told, wrong) = play(parts.chain([end(FinishReason::Stop)]).collect());
+            assert_eq!(told.concat(), "{\"a\":1}.", "{told:?}");
+            assert_eq!(wrong, None);
+        }
+        let (told, wrong) = play(vec![text("It is {}."), end(FinishReason::Stop)]);
+        assert_eq!((told.concat().as_str(), wrong), ("{}.", None));
+        let (told, _) = play(vec![text("<think>{\"a\":0}"), end(FinishReason::Stop)]);
+        assert_eq!(told.concat(), "{\"a\":0}.", "nothing else is left");
     }
 
     #[test]

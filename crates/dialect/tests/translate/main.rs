@@ -11,6 +11,7 @@ mod fuzz;
 mod indent;
 mod lone_parts;
 mod models;
+mod odd_answers;
 mod odd_values;
 mod properties;
 mod provider_only;

@@ -120,6 +120,8 @@ impl Call<'_> {
                     usage: None,
                     estimated: false,
                     cut: false,
+                    lost: Vec::new(),
+                    emptied: false,
                     misshapen: None,
                 }),
                 fault: Some(error.class),

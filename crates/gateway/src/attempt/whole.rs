@@ -122,6 +122,10 @@ impl Call<'_> {
         if let Some(wrong) = whole.misshapen.take() {
             return Err(self.failure("misshapen", UpstreamFailureKind::Misshapen(wrong)));
         }
+        if whole.emptied {
+            let what = "nothing but images or sound, which an answer to this client cannot carry";
+            return Err(self.failure("unreadable", UpstreamFailureKind::Unreadable(what)));
+        }
         self.exchange.attempted("ok");
         if let Some(pass) = pass.take() {
             pass.served(self.gateway.clock().mono());

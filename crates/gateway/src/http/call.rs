@@ -209,6 +209,9 @@ async fn serve(
         degraded.by_smaller_model();
     }
     degraded.without(&answered.dropped);
+    if let AnswerBody::Whole(whole) = &answered.answer.body {
+        degraded.answered_without(&whole.lost);
+    }
     Ok(respond(answered, slot))
 }
 

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use sluicegate_config::Route;
 use sluicegate_core::{LoadEffects, LoadLevel};
 use sluicegate_dialect::Changes;
-use sluicegate_dialect::canonical::Inexpressible;
+use sluicegate_dialect::canonical::{Feature, Inexpressible};
 use sluicegate_dialect::{Envelope, RequestError};
 
 use crate::gateway::{Gateway, RequestId};
@@ -27,6 +27,8 @@ pub(super) struct Degraded {
     smaller: bool,
     /// Members of the request that were dropped.
     dropped: Vec<String>,
+    /// What of the provider's answer is not in the client's.
+    lost: Vec<&'static str>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,6 +116,16 @@ impl Degraded {
         self.dropped = fields.collect();
     }
 
+    /// The client's dialect has no words for these of the answer.
+    pub(super) fn answered_without(&mut self, lost: &[Feature]) {
+        let names = lost.iter().map(|feature| match feature {
+            Feature::Images => "answer.images",
+            Feature::Audio => "answer.audio",
+            _ => "answer.documents",
+        });
+        self.lost = names.collect();
+    }
+
     /// What was degraded, as metrics name it.
     pub(super) fn effects(&self) -> impl Iterator<Item = &'static str> {
         let what = self.what.map(|what| match what {
@@ -121,9 +133,11 @@ impl Degraded {
             What::Template => "template",
         });
         let dropped = (!self.dropped.is_empty()).then_some("members");
+        let lost = (!self.lost.is_empty()).then_some("answer");
         what.into_iter()
             .chain(self.smaller.then_some("model"))
             .chain(dropped)
+            .chain(lost)
     }
 
     /// Tells the client, where there is something to tell.
@@ -138,7 +152,9 @@ impl Degraded {
         };
         let smaller = self.smaller.then(|| "model".to_owned());
         let dropped = self.dropped.iter().map(|field| format!("-{field}"));
-        let all: Vec<String> = smaller.into_iter().chain(what).chain(dropped).collect();
+        let lost = self.lost.iter().map(|name| format!("-{name}"));
+        let told = smaller.into_iter().chain(what).chain(dropped).chain(lost);
+        let all: Vec<String> = told.collect();
         // A name is the client's own, and may be one that no header can say.
         if !all.is_empty()
             && let Ok(all) = HeaderValue::try_from(all.join(", "))
@@ -215,5 +231,19 @@ mod tests {
             assert_eq!(lowered, Ok(None), "{members}");
             assert_eq!(told(&degraded), [], "{members}");
         }
+    }
+
+    #[test]
+    fn what_is_lost_of_an_answer_stands_behind_what_was_dropped_of_the_request() {
+        let mut degraded = Degraded::default();
+        let mut headers = HeaderMap::new();
+        degraded.tell(&mut headers);
+        assert_eq!(headers.get(DEGRADED), None);
+        degraded.dropped = vec!["seed".to_owned()];
+        degraded.answered_without(&[Feature::Images, Feature::Audio]);
+        degraded.tell(&mut headers);
+        let told = headers.get(DEGRADED).map(HeaderValue::as_bytes);
+        assert_eq!(told, Some(&b"-seed, -answer.images, -answer.audio"[..]));
+        assert!(degraded.effects().eq(["members", "answer"]));
     }
 }

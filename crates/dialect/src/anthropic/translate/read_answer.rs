@@ -4,7 +4,7 @@ use super::wire;
 use crate::anthropic::endings::refusal_explained;
 use crate::canonical::{Answer, FinishReason, Part};
 use crate::json::Cursor;
-use crate::wire_form::parse;
+use crate::wire_form::parse_answer;
 use crate::{RequestError, Usage};
 
 /// Reads an answer that came whole. Blocks of tools that the provider runs itself are left out: no
@@ -13,7 +13,7 @@ use crate::{RequestError, Usage};
 /// # Errors
 /// [`RequestError`] where it is no answer: not JSON, or without content.
 pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
-    let wire: wire::Answer = parse(body)?;
+    let wire: wire::Answer = parse_answer(body)?;
     let Some(content) = wire.content else {
         return Err(RequestError {
             param: None,

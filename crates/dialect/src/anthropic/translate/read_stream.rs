@@ -7,13 +7,12 @@ use sluicegate_catalog::Provider;
 
 use super::read_answer::finish;
 use super::wire;
-use crate::UpstreamError;
 use crate::anthropic::endings::refusal_explained;
 use crate::anthropic::usage::Told;
 use crate::canonical::{Event, FinishReason};
 use crate::json::{self, Cursor, Span};
 use crate::sse::{self, Decoder, EventTooLarge};
-use crate::upstream_error;
+use crate::{UpstreamError, lenient, upstream_error};
 
 /// As many calls of tools are followed; the pieces of more are left out, which no model reaches.
 const CALLS_MAX: u32 = 1_024;
@@ -86,7 +85,7 @@ impl StreamReader {
             let error = json::member(data, root, "error");
             return self.fail(data, error, root, events);
         }
-        match serde_json::from_slice::<wire::StreamEvent>(data) {
+        match lenient::from_slice::<wire::StreamEvent>(data) {
             Ok(told) if told.kind == "error" => {
                 let error = json::member(data, root, "error");
                 self.fail(data, error, root, events);

@@ -2,8 +2,8 @@
 
 use super::wire;
 use crate::bedrock::endings::says_spoilt;
-use crate::canonical::{Answer, FinishReason, Part};
-use crate::wire_form::parse;
+use crate::canonical::{Answer, Base64, FinishReason, MediaType, Part, Source};
+use crate::wire_form::parse_answer;
 use crate::{RequestError, Usage};
 
 /// Reads an answer that came whole. It names neither itself nor its model. Calls of tools that the
@@ -12,7 +12,7 @@ use crate::{RequestError, Usage};
 /// # Errors
 /// [`RequestError`] where it is no answer: not JSON, without a message, or spoilt by the model.
 pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
-    let wire: wire::Answer = parse(body)?;
+    let wire: wire::Answer = parse_answer(body)?;
     let error = |message: String| RequestError {
         param: None,
         message,
@@ -50,6 +50,7 @@ fn parts(block: wire::Block) -> Vec<Part> {
         parts.extend(reasoning.redacted_content.map(Part::SealedThinking));
     }
     parts.extend(block.text.filter(is_some).map(Part::Text));
+    parts.extend(block.made_image.and_then(image));
     let cited = block.citations_content.map(|cited| cited.content);
     let cited = cited.into_iter().flatten().filter_map(|piece| piece.text);
     parts.extend(cited.filter(is_some).map(Part::Text));
@@ -65,6 +66,12 @@ fn parts(block: wire::Block) -> Vec<Part> {
         });
     }
     parts
+}
+
+fn image(image: wire::MadeImage) -> Option<Part> {
+    let media_type = MediaType::parse(&format!("image/{}", image.format))?;
+    let data = Base64::parse(image.source.bytes)?;
+    Some(Part::Image(Source::Base64 { media_type, data }))
 }
 
 /// What a `stopReason` means. One that is not known is an end like others.

@@ -12,7 +12,7 @@ use crate::bedrock::event_stream::{Broken, Decoder, Frame};
 use crate::bedrock::exception::exception;
 use crate::canonical::{Event, FinishReason};
 use crate::sse::EventTooLarge;
-use crate::{UpstreamError, Usage, wire_form};
+use crate::{UpstreamError, Usage, lenient};
 
 /// As many calls of tools are followed; the pieces of more are left out, which no model reaches.
 const CALLS_MAX: u32 = 1_024;
@@ -83,7 +83,7 @@ impl StreamReader {
             return;
         }
         match frame.header(":message-type") {
-            "event" => match wire_form::parse(&frame.payload) {
+            "event" => match lenient::from_slice(&frame.payload) {
                 Ok(told) => self.read_event(frame.header(":event-type"), told, frame, events),
                 Err(_) => self.fail(UpstreamError::not_readable(), events),
             },

@@ -141,6 +141,9 @@ pub(super) struct Block {
     pub(super) text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     pub(super) image: Option<Media>,
+    /// One that a model made.
+    #[serde(rename = "image", skip_serializing)]
+    pub(super) made_image: Option<MadeImage>,
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     pub(super) document: Option<Media>,
     #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
@@ -162,6 +165,20 @@ pub(super) struct Media {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
     pub(super) source: MediaSource,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct MadeImage {
+    pub(super) format: String,
+    pub(super) source: MadeSource,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct MadeSource {
+    /// In base64.
+    pub(super) bytes: String,
 }
 
 #[derive(Debug, Serialize)]

@@ -3,7 +3,7 @@
 use super::wire;
 use crate::canonical::{Answer, FinishReason, Part};
 use crate::cohere::endings::failure_class;
-use crate::wire_form::{TextOr, parse};
+use crate::wire_form::{TextOr, parse_answer};
 use crate::{RequestError, Usage};
 
 /// Reads an answer that came whole. It does not name its model. What the model plans to do by its
@@ -12,7 +12,7 @@ use crate::{RequestError, Usage};
 /// # Errors
 /// [`RequestError`] where it is no answer: not JSON, without a message, or ended by an error.
 pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
-    let wire: wire::Answer = parse(body)?;
+    let wire: wire::Answer = parse_answer(body)?;
     let none = |message: &str| RequestError {
         param: None,
         message: message.to_owned(),

@@ -11,7 +11,7 @@ use crate::canonical::Event;
 use crate::cohere::endings::failure_class;
 use crate::json::{self, Cursor};
 use crate::sse::{self, Decoder, EventTooLarge};
-use crate::{UpstreamError, Usage, upstream_error};
+use crate::{UpstreamError, Usage, lenient, upstream_error};
 
 /// As many calls of tools are followed; the pieces of more are left out, which no model reaches.
 const CALLS_MAX: u32 = 1_024;
@@ -87,7 +87,7 @@ impl StreamReader {
             return;
         }
         let root = Cursor::new(data).position();
-        match serde_json::from_slice::<wire::StreamEvent>(data) {
+        match lenient::from_slice::<wire::StreamEvent>(data) {
             _ if event.name() == Some(b"error") => self.fail_with(data, root, events),
             Ok(wire::StreamEvent {
                 kind: Some(kind), ..

@@ -1,21 +1,22 @@
 //! An answer of this dialect into the canonical form.
 
 use super::function_name::made_id;
+use super::read_part::inline;
 use super::{logprobs, wire};
 use crate::canonical::seal::of_google;
 use crate::canonical::{Answer, FinishReason, Part};
 use crate::gemini::endings::says_spoilt;
-use crate::wire_form::parse;
+use crate::wire_form::parse_answer;
 use crate::{RequestError, Usage};
 
-/// Reads an answer that came whole: its first candidate, as no more than one was asked for. What
+/// Reads an answer that came whole: its first candidate by their indexes, as no more than one was asked for. What
 /// tools that the provider runs have done is left out: no translated request asks for them.
 ///
 /// # Errors
 /// [`RequestError`] where it is no answer: not JSON, without a candidate though the prompt was not
 /// refused, or spoilt by the model.
 pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
-    let wire: wire::Answer = parse(body)?;
+    let wire: wire::Answer = parse_answer(body)?;
     let usage = Usage::from_generation(body);
     let id = wire.response_id.unwrap_or_default();
     let model = wire.model_version.unwrap_or_default();
@@ -31,7 +32,10 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
         param: None,
         message,
     };
-    let Some(candidate) = wire.candidates.into_iter().next() else {
+    let mut candidates = wire.candidates;
+    let is_first = |candidate: &wire::Candidate| candidate.index.unwrap_or(0) == 0;
+    let first = candidates.iter().position(is_first).unwrap_or(0);
+    let Some(candidate) = candidates.drain(..).nth(first) else {
         let feedback = wire.prompt_feedback.unwrap_or_default();
         if feedback.block_reason.is_none() {
             return Err(error("the answer has no candidate".to_owned()));
@@ -75,6 +79,9 @@ fn parts(content: wire::Content, answer_id: &str) -> Vec<Part> {
             calls += 1;
             continue;
         }
+        // Images that it thought of are drafts of those that it shows.
+        let shown = part.inline_data.filter(|_| part.thought != Some(true));
+        parts.extend(shown.and_then(inline));
         let seal = part.thought_signature.filter(|seal| !seal.is_empty());
         let seal = seal.as_deref().map(of_google);
         let text = part.text.unwrap_or_default();

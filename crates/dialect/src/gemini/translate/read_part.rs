@@ -40,16 +40,7 @@ fn said(wire: wire::Part, place: &str, calls: &mut Calls, unsaid: &mut Unsaid) -
         });
     }
     if let Some(medium) = wire.inline_data {
-        let read = MediaType::parse(&medium.mime_type).zip(Base64::parse(medium.data));
-        let read = read.and_then(|(media_type, data)| {
-            let kind = media_type.clone();
-            read_medium(
-                &kind,
-                Source::Base64 { media_type, data },
-                medium.display_name,
-            )
-        });
-        return read.or_else(|| lost(place, "inlineData", unsaid));
+        return inline(medium).or_else(|| lost(place, "inlineData", unsaid));
     }
     if let Some(file) = wire.file_data {
         let read = file_source(&file.file_uri).and_then(|source| {
@@ -74,6 +65,15 @@ fn said(wire: wire::Part, place: &str, calls: &mut Calls, unsaid: &mut Unsaid) -
         return Some(Part::Thinking { text, signature });
     }
     Some(Part::Text(text))
+}
+
+/// `None` for what is no base64 of a type, and for what no other dialect takes.
+pub(super) fn inline(medium: wire::InlineData) -> Option<Part> {
+    let media_type = MediaType::parse(&medium.mime_type)?;
+    let data = Base64::parse(medium.data)?;
+    let kind = media_type.clone();
+    let source = Source::Base64 { media_type, data };
+    read_medium(&kind, source, medium.display_name)
 }
 
 fn lost(place: &str, member: &str, unsaid: &mut Unsaid) -> Option<Part> {

@@ -14,7 +14,7 @@ use crate::gemini::endings::{says_ended, says_spoilt};
 use crate::gemini::stream::object_of;
 use crate::json::{self, Cursor};
 use crate::sse::{self, Decoder, EventTooLarge, LONG_EVENT_BYTES_MAX};
-use crate::{UpstreamError, Usage, upstream_error};
+use crate::{UpstreamError, Usage, lenient, upstream_error};
 
 /// As many calls of tools are followed; more are left out, which no model reaches.
 const CALLS_MAX: u32 = 1_024;
@@ -31,6 +31,9 @@ pub struct StreamReader {
     started: bool,
     ended: bool,
     says: bool,
+    /// Whether anything but thoughts was told, and whether an image or a sound came, for which there is no event.
+    tells: bool,
+    left_out: bool,
     calls: u32,
     finish: Option<FinishReason>,
     usage: Option<Usage>,
@@ -46,6 +49,8 @@ impl StreamReader {
             started: false,
             ended: false,
             says: false,
+            tells: false,
+            left_out: false,
             calls: 0,
             finish: None,
             usage: None,
@@ -72,6 +77,9 @@ impl StreamReader {
             self.read(&event, events);
         }
         if let Some(finish) = self.finish.take().filter(|_| !self.ended) {
+            if self.left_out && !self.tells {
+                return self.fail(UpstreamError::media_alone(), events);
+            }
             self.ended = true;
             events.push(Event::End {
                 finish: finish.with_calls(self.calls > 0),
@@ -99,7 +107,7 @@ impl StreamReader {
             let error = upstream_error::in_stream(&self.provider, data, at.start);
             return self.fail(error, events);
         }
-        match serde_json::from_slice::<wire::Answer>(data) {
+        match lenient::from_slice::<wire::Answer>(data) {
             Ok(chunk) => self.read_chunk(chunk, data, events),
             Err(_) => self.fail(UpstreamError::not_readable(), events),
         }
@@ -124,6 +132,7 @@ impl StreamReader {
         }
         let Some(candidate) = candidate else {
             events.extend(feedback.block_reason_message.map(Event::Refusal));
+            self.tells = true;
             self.finish = Some(FinishReason::Refusal);
             return;
         };
@@ -150,6 +159,7 @@ impl StreamReader {
             Some(reason) => {
                 let finish = finish(Some(reason));
                 if finish == FinishReason::Refusal {
+                    self.tells = true;
                     events.extend(message.map(Event::Refusal));
                 }
                 self.finish = Some(finish);
@@ -162,6 +172,7 @@ impl StreamReader {
             let index = self.calls;
             self.calls += 1;
             self.says = true;
+            self.tells = true;
             events.push(Event::ToolCall {
                 index,
                 id: call_id(call.id, &self.id, &call.name, index as usize),
@@ -175,6 +186,7 @@ impl StreamReader {
             events.push(Event::CallEnd { index });
             return;
         }
+        self.left_out |= part.inline_data.is_some();
         let seal = part.thought_signature.filter(|seal| !seal.is_empty());
         let seal = seal.as_deref().map(of_google);
         let text = part.text.filter(|text| !text.is_empty());
@@ -183,6 +195,7 @@ impl StreamReader {
             events.extend(text.map(Event::Thinking));
             events.extend(seal.map(Event::Signature));
         } else {
+            self.tells |= text.is_some();
             events.extend(text.map(Event::Text));
             events.extend(seal.map(Event::SealedThinking));
         }

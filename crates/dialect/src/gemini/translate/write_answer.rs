@@ -5,9 +5,10 @@ use bytes::Bytes;
 use super::foreign_seal::{self, seal};
 use super::status_of;
 use super::wire_value::Listed;
+use super::write_contents::inline;
 use super::{carried, logprobs, wire};
 use crate::anthropic::call;
-use crate::canonical::{Answer, FinishReason, Part, Stamp};
+use crate::canonical::{Answer, FinishReason, Part, Source, Stamp};
 use crate::gemini::{ErrorOut, error_body, error_status};
 use crate::wire_form::to_json;
 use crate::{UpstreamError, Usage};
@@ -102,10 +103,12 @@ fn part(part: &Part) -> Option<wire::Part> {
             arguments,
             signature,
         } => Some(call_part(id, name, arguments, signature.as_deref())),
-        // No answer of a provider holds the others.
-        Part::Image(_) | Part::Document { .. } | Part::Audio { .. } | Part::ToolResult { .. } => {
-            None
+        Part::Image(Source::Base64 { media_type, data }) => {
+            Some(inline(media_type.as_str().to_owned(), data))
         }
+        Part::Audio { data, format } => Some(inline(format!("audio/{}", format.as_str()), data)),
+        // What lies elsewhere, or no answer of a provider holds.
+        Part::Image(_) | Part::Document { .. } | Part::ToolResult { .. } => None,
     }
 }
 

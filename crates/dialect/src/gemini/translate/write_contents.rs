@@ -267,7 +267,7 @@ fn text_part(text: String) -> wire::Part {
     }
 }
 
-fn inline(mime_type: String, data: &Base64) -> wire::Part {
+pub(super) fn inline(mime_type: String, data: &Base64) -> wire::Part {
     wire::Part {
         inline_data: Some(wire::InlineData {
             mime_type,

@@ -5,6 +5,7 @@ pub(crate) mod effort;
 mod failure;
 pub(crate) mod logprobs;
 mod read_answer;
+mod read_media;
 mod read_message;
 mod read_request;
 mod read_stream;

@@ -1,22 +1,24 @@
 //! A chat completion into the canonical form.
 
-use super::{logprobs, wire};
+use super::{logprobs, read_media, wire};
 use crate::canonical::{Answer, FinishReason, Part};
 use crate::openai::CHOICE_FAILED;
-use crate::wire_form::{TextOr, parse};
+use crate::wire_form::{TextOr, parse_answer};
 use crate::{RequestError, Usage};
 
 /// So much of an answer's id is in the ids that are made up for its calls.
 const ANSWER_ID_BYTES_MAX: usize = 64;
 
-/// Reads an answer that came whole: its first choice, as no more than one was asked for.
+/// Reads an answer that came whole: its first choice by their indexes, as no more than one was asked for.
 ///
 /// # Errors
 /// [`RequestError`] where it is no answer: not JSON, without a choice, or with one that ended with an error.
 pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
-    let wire: wire::Answer = parse(body)?;
-    let choice = wire.choices.and_then(|choices| choices.into_iter().next());
-    let Some(choice) = choice else {
+    let wire: wire::Answer = parse_answer(body)?;
+    let mut choices = wire.choices.unwrap_or_default();
+    let is_first = |choice: &wire::Choice| choice.index.unwrap_or(0) == 0;
+    let first = choices.iter().position(is_first).unwrap_or(0);
+    let Some(choice) = choices.drain(..).nth(first) else {
         return Err(RequestError {
             param: None,
             message: "the answer has no choice".to_owned(),
@@ -29,7 +31,8 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
         });
     }
     let id = wire.id.unwrap_or_default();
-    let parts = parts(choice.message.unwrap_or_default(), &id);
+    let message = choice.message.or(choice.delta);
+    let parts = parts(message.unwrap_or_default(), &id);
     let mut answer = Answer {
         id,
         model: wire.model.unwrap_or_default(),
@@ -44,21 +47,29 @@ pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
 
 fn parts(message: wire::Message, answer_id: &str) -> Vec<Part> {
     let mut parts = Vec::new();
+    let thought = |text| Part::Thinking {
+        text,
+        signature: None,
+    };
     let thoughts = message.reasoning_content.or(message.reasoning);
-    if let Some(text) = thoughts.filter(|text| !text.is_empty()) {
-        parts.push(Part::Thinking {
-            text,
-            signature: None,
-        });
-    }
+    parts.extend(thoughts.filter(|text| !text.is_empty()).map(thought));
     match message.content {
         Some(TextOr::Text(text)) if !text.is_empty() => parts.push(Part::Text(text)),
         Some(TextOr::List(list)) => {
-            let texts = list.into_iter().filter_map(|part| part.text);
-            parts.extend(texts.map(Part::Text));
+            for part in list {
+                parts.extend(part.thought().map(thought));
+                match part.text {
+                    Some(text) => parts.push(Part::Text(text)),
+                    None => parts.extend(read_media::image(part)),
+                }
+            }
         }
         _ => {}
     }
+    let audio = message.audio.as_deref();
+    parts.extend(read_media::transcript(audio).map(Part::Text));
+    parts.extend(read_media::sound(audio));
+    parts.extend(read_media::images(message.images.as_deref()));
     parts.extend(message.refusal.map(Part::Refusal));
     for (index, call) in message.tool_calls.into_iter().flatten().enumerate() {
         let function = call.function.unwrap_or_default();

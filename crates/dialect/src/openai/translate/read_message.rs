@@ -22,6 +22,13 @@ pub(super) fn turn(
         }
     };
     unsaid.members(place, &message.unknown, &["annotations"]);
+    let made = [
+        ("audio", message.audio.is_some()),
+        ("images", message.images.is_some()),
+    ];
+    for (member, _) in made.iter().filter(|(_, is_there)| *is_there) {
+        unsaid.name(format!("{place}.{member}"));
+    }
     let is_result = message.role.as_deref() == Some("tool");
     if message.name.is_some() && !is_result {
         unsaid.name(format!("{place}.name"));
@@ -78,10 +85,14 @@ fn content(
             for (index, mut wire) in list.into_iter().enumerate() {
                 let place = format!("{place}.content[{index}]");
                 let unknown = std::mem::take(&mut wire.unknown);
+                let thinks = wire.thinking.is_some();
                 match part(wire) {
                     Ok(part) => {
                         // What a cache may keep is a hint that some servers take.
                         unsaid.members(&place, &unknown, &["cache_control"]);
+                        if thinks {
+                            unsaid.name(format!("{place}.thinking"));
+                        }
                         parts.push(Placed::new(part, place));
                     }
                     Err("") => unsaid.name(place),

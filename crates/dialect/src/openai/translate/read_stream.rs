@@ -6,13 +6,13 @@ use bytes::Bytes;
 use sluicegate_catalog::Provider;
 
 use super::read_answer::{call_id, finish};
-use super::{logprobs, wire};
+use super::{logprobs, read_media, wire};
 use crate::canonical::{Event, FinishReason};
 use crate::json::{self, Cursor};
 use crate::openai::endings::choice_failure;
 use crate::sse::{self, Decoder, EventTooLarge};
 use crate::wire_form::TextOr;
-use crate::{UpstreamError, Usage, upstream_error};
+use crate::{UpstreamError, Usage, lenient, upstream_error};
 
 /// As many calls of tools are followed; the pieces of more belong to the last.
 const CALLS_MAX: usize = 1_024;
@@ -35,6 +35,9 @@ pub struct StreamReader {
     calls: Vec<(Option<u32>, String)>,
     /// The last call, as long as its name has not come.
     nameless: Option<Nameless>,
+    /// Whether anything was told, and whether an image or a sound came, for which there is no event.
+    says: bool,
+    left_out: bool,
     finish: Option<FinishReason>,
     usage: Option<Usage>,
 }
@@ -59,6 +62,8 @@ impl StreamReader {
             ended: false,
             calls: Vec::new(),
             nameless: None,
+            says: false,
+            left_out: false,
             finish: None,
             usage: None,
         }
@@ -110,7 +115,7 @@ impl StreamReader {
             self.fail(upstream_error::in_stream(&self.provider, data, at), events);
             return;
         }
-        match serde_json::from_slice::<wire::Answer>(data) {
+        match lenient::from_slice::<wire::Answer>(data) {
             Ok(chunk) => self.read_chunk(chunk, data, events),
             Err(_) => self.fail(UpstreamError::not_readable(), events),
         }
@@ -136,7 +141,13 @@ impl StreamReader {
                 usage: None,
             });
         }
-        self.read_delta(choice.message.unwrap_or_default(), events);
+        let delta = choice.delta.or(choice.message);
+        let begun = events.len();
+        self.read_delta(delta.unwrap_or_default(), events);
+        self.says |= events[begun..].iter().any(|event| match event {
+            Event::Thinking(_) => false,
+            event => event.is_content(),
+        });
         let told = logprobs::read_choice(choice.logprobs.as_deref());
         if !told.is_empty() {
             events.push(Event::Logprobs(told));
@@ -154,11 +165,16 @@ impl StreamReader {
         match delta.content {
             Some(TextOr::Text(text)) if !text.is_empty() => events.push(Event::Text(text)),
             Some(TextOr::List(parts)) => {
-                let texts = parts.into_iter().filter_map(|part| part.text);
-                events.extend(texts.filter(is_some).map(Event::Text));
+                for part in parts {
+                    events.extend(part.thought().map(Event::Thinking));
+                    events.extend(part.text.filter(is_some).map(Event::Text));
+                }
             }
             _ => {}
         }
+        let audio = delta.audio.as_deref();
+        events.extend(read_media::transcript(audio).map(Event::Text));
+        self.left_out |= audio.is_some() || delta.images.is_some();
         events.extend(delta.refusal.filter(is_some).map(Event::Refusal));
         for call in delta.tool_calls.into_iter().flatten() {
             self.read_call(call, events);
@@ -235,6 +251,9 @@ impl StreamReader {
     fn end(&mut self, events: &mut Vec<Event>) {
         if std::mem::replace(&mut self.ended, true) {
             return;
+        }
+        if self.left_out && !self.says {
+            return self.fail(UpstreamError::media_alone(), events);
         }
         let Some(finish) = self.finish.take() else {
             return events.push(Event::Error(UpstreamError::unfinished()));

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::canonical::seal::{googles, of_google};
+use crate::lenient;
 use crate::wire_form::{TextOr, Unknown};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -90,8 +91,22 @@ pub(super) struct Message {
     pub(super) name: Option<String>,
     #[serde(skip_serializing)]
     pub(super) extra_content: Option<Box<RawValue>>,
+    /// What a model made: a list of parts, as OpenRouter answers.
+    #[serde(skip_serializing)]
+    pub(super) images: Option<Box<RawValue>>,
+    /// What a model says aloud: [`Audio`] in an answer.
+    #[serde(skip_serializing)]
+    pub(super) audio: Option<Box<RawValue>>,
     #[serde(flatten, skip_serializing)]
     pub(super) unknown: Unknown,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Audio {
+    pub(super) data: String,
+    /// The words that are said.
+    pub(super) transcript: Option<String>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -103,6 +118,9 @@ pub(super) struct Part {
     pub(super) text: Option<String>,
     #[serde(skip_serializing)]
     pub(super) refusal: Option<String>,
+    /// Of an answer of Mistral's models: parts of what they thought.
+    #[serde(skip_serializing)]
+    pub(super) thinking: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) image_url: Option<ImageUrl>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,6 +129,23 @@ pub(super) struct Part {
     pub(super) file: Option<File>,
     #[serde(flatten, skip_serializing)]
     pub(super) unknown: Unknown,
+}
+
+impl Part {
+    /// What was thought, where this is a thought. Mistral's stand among the content
+    /// (<https://docs.mistral.ai/capabilities/reasoning>).
+    pub(super) fn thought(&self) -> Option<String> {
+        let thinking = self.thinking.as_deref()?.get();
+        let text = match lenient::from_slice(thinking.as_bytes()).ok()? {
+            TextOr::Text(text) => text,
+            TextOr::List(parts) => {
+                let texts = parts.into_iter().filter_map(|part: Self| part.text);
+                texts.collect()
+            }
+            TextOr::Other => String::new(),
+        };
+        Some(text).filter(|text| !text.is_empty())
+    }
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -262,8 +297,9 @@ pub(super) struct Answer {
 #[serde(default)]
 pub(super) struct Choice {
     pub(super) index: Option<u64>,
-    #[serde(alias = "delta")]
     pub(super) message: Option<Message>,
+    /// What a chunk adds; some servers repeat all until then as the message beside it.
+    pub(super) delta: Option<Message>,
     pub(super) finish_reason: Option<String>,
     /// What failed, where OpenRouter ends a choice with an error.
     pub(super) error: Option<Box<RawValue>>,

@@ -4,7 +4,7 @@ use super::read_input::thought;
 use super::wire;
 use crate::canonical::{Answer, FinishReason, Logprob, Part};
 use crate::openai::{call_id, logprobs};
-use crate::wire_form::{TextOr, parse};
+use crate::wire_form::{TextOr, parse_answer};
 use crate::{RequestError, Usage};
 
 /// Reads a response that came whole. Items of tools that the provider runs itself are left out: no
@@ -13,7 +13,7 @@ use crate::{RequestError, Usage};
 /// # Errors
 /// [`RequestError`] where it is no answer: not JSON, without an output, failed, or not there yet.
 pub fn read_answer(body: &[u8]) -> Result<Answer, RequestError> {
-    let wire: wire::Response = parse(body)?;
+    let wire: wire::Response = parse_answer(body)?;
     let status = wire.status.as_deref().unwrap_or("completed");
     let output = match (status, wire.output) {
         ("completed" | "incomplete", Some(output)) => output,

@@ -13,7 +13,7 @@ use crate::json::{self, Cursor};
 use crate::openai::{call_id, logprobs};
 use crate::sse::{self, Decoder, EventTooLarge, LONG_EVENT_BYTES_MAX};
 use crate::wire_form::TextOr;
-use crate::{UpstreamError, Usage, upstream_error};
+use crate::{UpstreamError, Usage, lenient, upstream_error};
 
 /// As many calls of tools are followed; more are left out, which no model reaches.
 const CALLS_MAX: usize = 1_024;
@@ -90,7 +90,7 @@ impl StreamReader {
         if error.is_some() || event.name() == Some(b"error") {
             return self.fail(data, error.map_or(root, |at| at.start), events);
         }
-        match serde_json::from_slice::<wire::StreamEvent>(data) {
+        match lenient::from_slice::<wire::StreamEvent>(data) {
             Ok(told) if told.kind == "error" => self.fail(data, root, events),
             Ok(told) if told.kind == "response.failed" => {
                 let response = json::member(data, root, "response");
