@@ -12,7 +12,6 @@ use http::HeaderMap;
 use http::header::CONTENT_LENGTH;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::Instant;
 
 use super::Failure;
 
@@ -91,12 +90,24 @@ pub(super) async fn read(
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
     let mut held = None;
-    let mut whole_by = Instant::now() + TIME_FREE;
+    let patience = tokio::time::sleep(TIME_FREE);
+    tokio::pin!(patience);
+    let mut earned = Duration::ZERO;
     loop {
-        // What has come already costs no timer.
-        let more_by = Instant::now() + SILENCE_MAX;
-        let frame = tokio::time::timeout_at(more_by.min(whole_by), body.frame()).await;
-        let data = match frame.map_err(|_| slow(whole_by <= more_by))? {
+        // The body is asked first: what has come already costs no timer.
+        let frame = tokio::select! {
+            biased;
+            frame = tokio::time::timeout(SILENCE_MAX, body.frame()) => frame,
+            () = &mut patience => {
+                if earned.is_zero() {
+                    return Err(Failure::BodySlow("took too long"));
+                }
+                let later = patience.deadline() + std::mem::take(&mut earned);
+                patience.as_mut().reset(later);
+                continue;
+            }
+        };
+        let data = match frame.map_err(|_| Failure::BodySlow("fell silent"))? {
             None => break,
             Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
             Some(Err(error)) if error.is::<LengthLimitError>() => {
@@ -104,7 +115,7 @@ pub(super) async fn read(
             }
             Some(Err(_)) => return Err(Failure::BodyBroken),
         };
-        whole_by += time_of(data.len());
+        earned += time_of(data.len());
         room.grow(&mut held, first.len() + whole.len() + data.len())?;
         if first.is_empty() && whole.is_empty() {
             first = data;
@@ -119,15 +130,6 @@ pub(super) async fn read(
         whole.freeze()
     };
     Ok(Held { body, _room: held })
-}
-
-/// Of a client that is given up: for all of its body, or for its silence.
-fn slow(in_all: bool) -> Failure {
-    Failure::BodySlow(if in_all {
-        "took too long"
-    } else {
-        "fell silent"
-    })
 }
 
 /// How long that many bytes may take.
